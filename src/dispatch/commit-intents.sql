@@ -1,0 +1,39 @@
+-- The last look before the call, and the trace that it happened, in one statement. Only a claim that still holds gets an
+-- attempt row; whoever is suppressed by now, late, or no longer approved does not.
+WITH held AS (
+  SELECT o.tenant_id, o.operation_id, o.claim_seq,
+         CASE
+           WHEN o.deadline <= now() THEN 'expired'
+           WHEN o.campaign_id IS NOT NULL AND NOT coalesce(c.state = 'sending' AND c.revision = o.revision, false)
+             THEN 'held-back'
+           WHEN o.approval_object IS NOT NULL AND a.object IS NULL THEN 'not-approved'
+           WHEN hit.reason IS NOT NULL THEN 'suppressed'
+           ELSE 'committed'
+         END AS verdict,
+         hit.scope AS suppressed_scope, hit.reason AS suppressed_reason
+  FROM unnest(:tenants::text[], :operation_ids::uuid[], :claim_seqs::bigint[]) AS i(tenant_id, operation_id, claim_seq)
+  JOIN operations o
+    ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq
+  LEFT JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.campaign_id = o.campaign_id
+  LEFT JOIN approvals a
+    ON a.tenant_id = o.tenant_id AND a.object = o.approval_object AND a.revision = o.approval_revision
+    AND a.granted AND a.hash = 'sha256:' || encode(o.payload_hash, 'hex')
+    AND (a.expires_at IS NULL OR a.expires_at > now())
+  LEFT JOIN LATERAL suppression_of(o.tenant_id, o.address_key, o.class, o.lists) AS hit ON o.address_key IS NOT NULL
+  WHERE o.state = 'claimed' AND o.lease_until > now()
+  FOR NO KEY UPDATE OF o
+),
+called AS (
+  UPDATE operations o
+  SET state = 'calling', attempts = o.attempts + 1, changed_at = now()
+  FROM held h
+  WHERE h.verdict = 'committed' AND o.tenant_id = h.tenant_id AND o.operation_id = h.operation_id
+    AND o.claim_seq = h.claim_seq AND o.state = 'claimed'
+  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts
+),
+intents AS (
+  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker)
+  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid FROM called
+)
+SELECT h.tenant_id, h.operation_id, h.verdict, h.suppressed_scope, h.suppressed_reason, called.attempts
+FROM held h LEFT JOIN called USING (tenant_id, operation_id)

@@ -1,0 +1,122 @@
+import type { DataSource } from 'typeorm';
+import { loadStatement } from '../database/statement.ts';
+import { parseAddress, type ParsedAddress } from '../mail/address.ts';
+import { compileMail, type CompiledMail, type MailSource } from '../mail/compile-mail.ts';
+import { mailIdentity } from '../mail/mail-identity.ts';
+import type { OutgoingMail } from '../providers/provider.port.ts';
+import { ServiceError } from '../runtime/service-error.ts';
+import type { TenantDirectory } from '../tenants/tenant-directory.ts';
+import { defaultSender } from '../tenants/default-sender.ts';
+import type { ClaimedOperation } from './claimed-operation.ts';
+
+export type ComposedMail =
+  | { readonly ok: true; readonly mail: OutgoingMail }
+  | { readonly ok: false; readonly rule: string };
+
+/** What a campaign's operation keeps of its subscriber. */
+interface FrozenRequest {
+  readonly to: string;
+  readonly subscriber: Readonly<Record<string, unknown>>;
+}
+
+/** The request of a single operation, as received. */
+interface EmailRequest extends Omit<MailSource, 'from' | 'html'> {
+  readonly to: string;
+  readonly from?: string;
+  readonly html?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+const loadRevision = loadStatement<{ tenant: string; campaign: string; revision: string }, { content: MailSource }>(
+  import.meta.url,
+  'load-revision.sql',
+);
+
+/** Compiled revisions kept at a time: as many campaigns as send at once, with room. Each is a few times its HTML. */
+const KEPT_REVISIONS = 32;
+
+/**
+ * Renders mails from the immutable revision and the frozen recipient, so that each attempt has the same bytes. A
+ * revision is compiled once per process.
+ */
+export class MailComposer {
+  readonly #revisions = new Map<string, Promise<CompiledMail | string>>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly tenants: TenantDirectory,
+  ) {}
+
+  async compose(operation: ClaimedOperation): Promise<ComposedMail> {
+    const request = operation.request as FrozenRequest | EmailRequest | null;
+    if (request === null) return { ok: false, rule: 'the request is no longer there' };
+    const address = parseAddress(request.to);
+    if (!address.ok) return { ok: false, rule: `to: ${address.rule}` };
+    return 'subscriber' in request
+      ? await this.#composeForCampaign(operation, request, address)
+      : this.#composeSingle(operation, request, address);
+  }
+
+  async #composeForCampaign(operation: ClaimedOperation, request: FrozenRequest, to: ParsedAddress): Promise<ComposedMail> {
+    const compiled = await this.#revision(operation);
+    if (typeof compiled === 'string') return { ok: false, rule: compiled };
+    return fill(operation, compiled, to, { subscriber: request.subscriber, campaign: { id: operation.campaign_id } });
+  }
+
+  #composeSingle(operation: ClaimedOperation, request: EmailRequest, to: ParsedAddress): ComposedMail {
+    const tenant = this.tenants.get(operation.tenant_id);
+    const from = request.from ?? (tenant && defaultSender(tenant));
+    if (from === undefined) return { ok: false, rule: 'from: the tenant has no default sender' };
+    const { replyTo, subject, html, text, headers } = request;
+    const compiled = compileMail({
+      from,
+      subject,
+      ...(replyTo === undefined ? {} : { replyTo }),
+      ...(html === undefined ? {} : { html }),
+      ...(text === undefined ? {} : { text }),
+      ...(headers === undefined ? {} : { headers }),
+    });
+    if (!compiled.ok) return { ok: false, rule: `${compiled.field}: ${compiled.rule}` };
+    return fill(operation, compiled.mail, to, request.data ?? {});
+  }
+
+  #revision(operation: ClaimedOperation): Promise<CompiledMail | string> {
+    const key = JSON.stringify([operation.tenant_id, operation.campaign_id, operation.revision]);
+    const known = this.#revisions.get(key);
+    if (known) return known;
+    const compiled = this.#compileRevision(operation);
+    this.#revisions.set(key, compiled);
+    // A failed load must not stay: the next claim tries again.
+    compiled.catch(() => this.#revisions.delete(key));
+    const oldest = this.#revisions.keys().next();
+    if (this.#revisions.size > KEPT_REVISIONS && !oldest.done) this.#revisions.delete(oldest.value);
+    return compiled;
+  }
+
+  async #compileRevision(operation: ClaimedOperation): Promise<CompiledMail | string> {
+    const { tenant_id: tenant, campaign_id: campaign, revision } = operation;
+    if (campaign === null || revision === null) throw new ServiceError('no-revision', 'the operation names no revision', { retryable: false });
+    const [row] = await loadRevision.run(this.dataSource, { tenant, campaign, revision });
+    if (!row) return 'the revision is not there';
+    const { from, replyTo, subject, html, text } = row.content;
+    const compiled = compileMail({
+      from,
+      subject,
+      ...(html === undefined ? {} : { html }),
+      ...(replyTo === undefined ? {} : { replyTo }),
+      ...(text === undefined ? {} : { text }),
+    });
+    return compiled.ok ? compiled.mail : `${compiled.field}: ${compiled.rule}`;
+  }
+}
+
+function fill(operation: ClaimedOperation, compiled: CompiledMail, to: ParsedAddress, data: Readonly<Record<string, unknown>>): ComposedMail {
+  const domain = compiled.from.slice(compiled.from.lastIndexOf('@') + 1);
+  // The ledger's time of the operation, so that a later attempt carries the same Date.
+  const filled = compiled.fill({ to: to.send, ...mailIdentity(operation.operation_id, domain), date: operation.created_at, data });
+  if (!filled.ok) return filled;
+  return {
+    ok: true,
+    mail: { reference: operation.operation_id, envelope: { from: compiled.from, to: to.send }, raw: filled.raw },
+  };
+}

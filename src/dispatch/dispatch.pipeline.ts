@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
+import type { EventWriter } from '../messaging/outbox/produced-event.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { DeliveryResult, OutgoingMail } from '../providers/provider.port.ts';
+import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
+import { reach } from '../runtime/signal.ts';
+import { untilStored } from '../runtime/until-stored.ts';
+import { claimOperations, findDueLanes, type Lane, type Rate } from './claim-operations.ts';
+import type { ClaimedOperation } from './claimed-operation.ts';
+import { commitIntents, type IntentOutcome } from './commit-intents.ts';
+import type { MailComposer } from './compose-mail.ts';
+import type { DispatchObserver } from './dispatch-observer.ts';
+import { endClaims, type ClaimEnd } from './end-claims.ts';
+import type { ProviderLane } from './provider-lane.ts';
+import { recordResults, type CallResult } from './record-results.ts';
+
+export interface DispatchSettings {
+  readonly leaseSeconds: number;
+  /** Hard limit of one call, per provider; much shorter than the lease. */
+  readonly callTimeoutMs: ReadonlyMap<string, number>;
+  readonly rates: ReadonlyMap<string, Rate>;
+  readonly outbox: OutboxLimits;
+}
+
+/** What a lease must still leave after the call for its result to be stored. */
+const RECORD_MARGIN_MS = 2_000;
+const LARGEST_BATCH = 500;
+
+type NotCalled = Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
+
+/**
+ * The road of an operation: claim, compose, commit the intent, call, record. Statements are shared by all operations that
+ * reach a step at the same moment; each write names the claim number, and a lost claim is an outcome.
+ */
+export class DispatchPipeline {
+  readonly worker = randomUUID();
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #intents = new Map<string, MicroBatch<ClaimedOperation, IntentOutcome>>();
+  readonly #ends: MicroBatch<ClaimEnd, boolean>;
+  readonly #records: MicroBatch<CallResult, boolean>;
+  #turn = 0;
+  #stopping = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly events: EventWriter,
+    private readonly composer: MailComposer,
+    private readonly lanes: readonly Lane[],
+    private readonly providers: ReadonlyMap<string, ProviderLane>,
+    private readonly settings: DispatchSettings,
+    private readonly observer: DispatchObserver,
+    private readonly logger: Logger,
+    /** Called when an operation is done and there may be room to claim. */
+    private readonly wake: () => void,
+  ) {
+    const { outbox } = settings;
+    for (const provider of providers.keys()) {
+      this.#intents.set(
+        provider,
+        createMicroBatch({ maxSize: LARGEST_BATCH, run: (batch) => commitIntents(dataSource, provider, this.worker, batch) }),
+      );
+    }
+    this.#ends = createMicroBatch({ maxSize: LARGEST_BATCH, run: (batch) => endClaims(dataSource, events, outbox, batch) });
+    // Storing is a loop of its own: whatever goes wrong here, the provider is never called again because of it.
+    this.#records = createMicroBatch({
+      maxSize: LARGEST_BATCH,
+      run: (batch) => untilStored(() => recordResults(dataSource, events, outbox, batch), logger, 'dispatch.record-failed'),
+    });
+  }
+
+  /** One look at all lanes: claims what there is room for and sets it on its way. */
+  readonly runOnce = async (): Promise<'more' | 'idle'> => {
+    const open = this.lanes.filter((lane) => this.providers.get(lane.provider)?.hasRoom());
+    if (this.#stopping || open.length === 0) return 'idle';
+    const due = inTurn(await findDueLanes(this.dataSource, open), this.#turn++);
+    let claimedAny = false;
+    for (const [index, lane] of due.entries()) {
+      const provider = this.providers.get(lane.provider);
+      if (!provider || this.#stopping) continue;
+      const sharers = due.slice(index).filter((other) => other.provider === lane.provider).length;
+      const limit = Math.ceil(provider.room() / sharers);
+      if (limit < 1) continue;
+      claimedAny = (await this.#claim(lane, provider, limit)) > 0 || claimedAny;
+    }
+    return claimedAny && due.some((lane) => this.providers.get(lane.provider)?.hasRoom()) ? 'more' : 'idle';
+  };
+
+  /** Gives back what has not been called, waits for what has, and stores its results. Bounded by the caller. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  }
+
+  async #claim(lane: Lane, provider: ProviderLane, limit: number): Promise<number> {
+    const claimed = await claimOperations(this.dataSource, lane, limit, this.settings.rates.get(lane.provider) ?? null, {
+      worker: this.worker,
+      leaseSeconds: this.settings.leaseSeconds,
+    });
+    provider.claimed(limit, claimed.length);
+    this.observer.claimed(claimed.length);
+    for (const operation of claimed) {
+      const way = this.#attempt(operation, provider)
+        .catch((error: unknown) => this.logger.error('dispatch.attempt-failed', { operationId: operation.operation_id, error }))
+        .finally(() => {
+          this.#underWay.delete(way);
+          provider.finished();
+          if (provider.hasRoom()) this.wake();
+        });
+      this.#underWay.add(way);
+    }
+    return claimed.length;
+  }
+
+  async #attempt(operation: ClaimedOperation, provider: ProviderLane): Promise<void> {
+    const composed = await this.composer.compose(operation);
+    if (!composed.ok) {
+      await this.#endWithoutCall(operation, 'not-composed', composed.rule);
+      return;
+    }
+    const called = await this.#callOnce(operation, provider, composed.mail);
+    if (called) await this.#record(called);
+  }
+
+  /** Holds one of the provider's calls from the intent to the answer, so that intents never run ahead of calls. */
+  async #callOnce(operation: ClaimedOperation, provider: ProviderLane, mail: OutgoingMail): Promise<CallResult | undefined> {
+    const leaveCall = await provider.enterCall();
+    try {
+      const timeoutMs = this.settings.callTimeoutMs.get(provider.name) ?? 0;
+      if (this.#stopping) return await this.#endWithoutCall(operation, 'stopping');
+      if (provider.paused() || !operation.lease.leavesRoomFor(timeoutMs + RECORD_MARGIN_MS)) {
+        return await this.#endWithoutCall(operation, 'no-time-left');
+      }
+      const intent = await this.#intent(operation);
+      if (intent.kind === 'claim-lost') return this.#claimLost(operation, 'commit-intents');
+      if (intent.kind !== 'committed') {
+        return await this.#endWithoutCall(operation, intent.kind, intent.kind === 'suppressed' ? intent.reason : undefined);
+      }
+      await reach('dispatch.before-call', { operationId: operation.operation_id });
+      const result = await this.#call(provider, mail, timeoutMs);
+      await reach('dispatch.after-call', { operationId: operation.operation_id });
+      return { operation, attempt: intent.attempt, result };
+    } finally {
+      leaveCall();
+    }
+  }
+
+  async #intent(operation: ClaimedOperation): Promise<IntentOutcome> {
+    const batch = this.#intents.get(operation.provider);
+    return batch ? await batch(operation) : { kind: 'held-back' };
+  }
+
+  async #call(provider: ProviderLane, mail: OutgoingMail, timeoutMs: number): Promise<DeliveryResult> {
+    const startedAt = performance.now();
+    const result = await provider.provider.deliver(mail, timeoutMs);
+    this.observer.called(provider.name, result, (performance.now() - startedAt) / 1000);
+    const stopped = provider.learn(result);
+    if (stopped) this.logger.error('dispatch.lane-stopped', { provider: provider.name, why: stopped, code: result.code });
+    return result;
+  }
+
+  async #record(called: CallResult): Promise<void> {
+    const held = await this.#records(called);
+    if (held) this.observer.recorded(called.result);
+    else this.#claimLost(called.operation, 'record');
+  }
+
+  async #endWithoutCall(operation: ClaimedOperation, why: NotCalled, reason?: string): Promise<undefined> {
+    const held = await this.#ends(claimEnd(operation, why, reason ?? null));
+    if (held) this.observer.notCalled(why);
+    else this.#claimLost(operation, 'commit-intents');
+    return undefined;
+  }
+
+  #claimLost(operation: ClaimedOperation, step: 'commit-intents' | 'record'): undefined {
+    this.observer.claimLost(step);
+    this.logger.warn('dispatch.claim-lost', { step, operationId: operation.operation_id, claim: operation.claim_seq });
+    return undefined;
+  }
+}
+
+function claimEnd(operation: ClaimedOperation, why: NotCalled, reason: string | null): ClaimEnd {
+  switch (why) {
+    case 'suppressed':
+      return { operation, state: 'suppressed', reason: reason ?? 'suppressed' };
+    case 'expired':
+      return { operation, state: 'expired', reason: 'the deadline passed before the call' };
+    case 'not-composed':
+      return { operation, state: 'rejected', reason: reason ?? 'the mail could not be composed' };
+    case 'not-approved':
+      return { operation, state: 'awaiting-approval', reason: null };
+    case 'held-back':
+    case 'no-time-left':
+    case 'stopping':
+      return { operation, state: 'queued', reason: null };
+  }
+}
+
+/** Another lane begins at each turn. */
+function inTurn(lanes: readonly Lane[], turn: number): Lane[] {
+  const first = lanes.length === 0 ? 0 : turn % lanes.length;
+  return [...lanes.slice(first), ...lanes.slice(0, first)];
+}

@@ -1,0 +1,14 @@
+-- Which lanes have anything to do, asked once for all of them. A paused campaign's operations are not due.
+SELECT i.tenant_id, i.provider
+FROM unnest(:tenants::text[], :providers::text[]) AS i(tenant_id, provider)
+WHERE EXISTS (
+    SELECT FROM operations o
+    WHERE o.tenant_id = i.tenant_id AND o.provider = i.provider AND coalesce(o.campaign_id, '') = ''
+      AND o.state = 'queued' AND o.not_before <= now()
+  )
+  OR EXISTS (
+    SELECT FROM campaigns c
+    JOIN operations o
+      ON o.tenant_id = c.tenant_id AND o.provider = i.provider AND coalesce(o.campaign_id, '') = c.campaign_id
+    WHERE c.tenant_id = i.tenant_id AND c.state = 'sending' AND o.state = 'queued' AND o.not_before <= now()
+  )

@@ -1,0 +1,94 @@
+import type { MailProvider } from '../providers/provider.port.ts';
+import type { DeliveryResult } from '../providers/provider.port.ts';
+import { backoffMs } from '../runtime/backoff.ts';
+import { monotonicNow } from '../runtime/monotonic.ts';
+
+const BREAK = { baseMs: 1_000, capMs: 60_000 };
+
+/**
+ * What a process may have under way at one provider: calls at a time, operations claimed ahead of them, and a pause when
+ * the provider as a whole does not work. A pause costs no operation anything: they stay queued.
+ */
+export class ProviderLane {
+  #underWay = 0;
+  #calls = 0;
+  #waiting: (() => void)[] = [];
+  #failuresInARow = 0;
+  #pauses = 0;
+  #pausedUntil = 0;
+  #window: number;
+
+  constructor(
+    readonly provider: MailProvider,
+    private readonly settings: { readonly claimBatch: number; readonly claimBatchMax: number; readonly accountPauseMs: number },
+  ) {
+    this.#window = this.#smallestWindow();
+  }
+
+  get name(): string {
+    return this.provider.name;
+  }
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** How many more operations may be claimed now. */
+  room(): number {
+    return this.paused() ? 0 : Math.max(0, this.#window - this.#underWay);
+  }
+
+  /** Whether there is room for a claim that is worth its statement. */
+  hasRoom(): boolean {
+    return this.room() >= Math.min(this.settings.claimBatch, this.#window / 2);
+  }
+
+  paused(): boolean {
+    return monotonicNow() < this.#pausedUntil;
+  }
+
+  /** Full claims widen the window, up to the largest batch; an empty lane goes back to the smallest. */
+  claimed(asked: number, got: number): void {
+    this.#underWay += got;
+    if (got >= asked) this.#window = Math.min(this.settings.claimBatchMax, this.#window * 2);
+    else if (got === 0) this.#window = this.#smallestWindow();
+  }
+
+  finished(): void {
+    this.#underWay -= 1;
+  }
+
+  /** Waits for a free call; resolves with the function that gives it back. */
+  async enterCall(): Promise<() => void> {
+    if (this.#calls >= this.provider.concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#calls += 1;
+    return () => {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#calls -= 1;
+    };
+  }
+
+  /** Learns from a result. Says so when the lane stops because of it. */
+  learn(result: DeliveryResult): 'account' | 'unreachable' | undefined {
+    if (result.kind === 'account') {
+      this.#pausedUntil = monotonicNow() + this.settings.accountPauseMs;
+      return 'account';
+    }
+    if (result.kind !== 'not-sent') {
+      this.#failuresInARow = 0;
+      this.#pauses = 0;
+      return undefined;
+    }
+    this.#failuresInARow += 1;
+    if (this.#failuresInARow < this.provider.concurrency || this.paused()) return undefined;
+    this.#failuresInARow = 0;
+    this.#pauses += 1;
+    this.#pausedUntil = monotonicNow() + backoffMs(this.#pauses, BREAK);
+    return 'unreachable';
+  }
+
+  #smallestWindow(): number {
+    return Math.min(this.settings.claimBatchMax, Math.max(this.settings.claimBatch, 2 * this.provider.concurrency));
+  }
+}

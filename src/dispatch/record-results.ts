@@ -1,0 +1,90 @@
+import type { DataSource } from 'typeorm';
+import { inTransaction } from '../database/in-transaction.ts';
+import { loadStatement } from '../database/statement.ts';
+import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
+import type { EventWriter } from '../messaging/outbox/produced-event.ts';
+import { operationEvent } from '../operations/operation-events.ts';
+import type { DeliveryResult } from '../providers/provider.port.ts';
+import { reach } from '../runtime/signal.ts';
+import { fences, type ClaimedOperation } from './claimed-operation.ts';
+import { settle, type Settlement } from './retry-policy.ts';
+
+/** A call that was made, and what came of it. */
+export interface CallResult {
+  readonly operation: ClaimedOperation;
+  /** The number of this attempt, 1 for the first. */
+  readonly attempt: number;
+  readonly result: DeliveryResult;
+}
+
+const record = loadStatement<
+  Record<
+    | 'tenants' | 'operation_ids' | 'claim_seqs' | 'outcomes' | 'codes' | 'diagnostics' | 'effect_ids' | 'states'
+    | 'reasons' | 'delays_ms' | 'uncounted',
+    unknown[]
+  >,
+  { tenant_id: string; operation_id: string }
+>(import.meta.url, 'record-results.sql');
+
+const EVENTS = {
+  accepted: 'einmal.operation.accepted.v1',
+  rejected: 'einmal.operation.rejected.v1',
+  unknown: 'einmal.operation.unknown.v1',
+  dead: 'einmal.operation.dead.v1',
+} as const;
+
+/**
+ * Attempt, state and event of many calls in one transaction. Repeating it after an error is safe, and never calls a
+ * provider again. Says for each, by index, whether the claim still held.
+ */
+export async function recordResults(
+  dataSource: DataSource,
+  events: EventWriter,
+  limits: OutboxLimits,
+  results: readonly CallResult[],
+): Promise<boolean[]> {
+  const settled = results.map((each) => settle(each.result, each.attempt, each.operation.max_attempts));
+  return await inTransaction(dataSource, 'record', async (tx) => {
+    const rows = await record.run(tx, {
+      ...fences(results.map((each) => each.operation)),
+      outcomes: results.map((each) => each.result.kind),
+      codes: results.map((each) => each.result.code),
+      diagnostics: results.map((each) => each.result.diagnostic),
+      effect_ids: results.map((each) => effectIdOf(each.result)),
+      states: settled.map((each) => each.state),
+      reasons: settled.map((each) => each.reason),
+      delays_ms: settled.map((each) => each.delayMs),
+      uncounted: settled.map((each) => (each.counts ? 0 : 1)),
+    });
+    await reach('dispatch.after-record');
+    const held = new Set(rows.map((row) => `${row.tenant_id}/${row.operation_id}`));
+    const holds = results.map(({ operation }) => held.has(`${operation.tenant_id}/${operation.operation_id}`));
+    const entries = results.flatMap((each, index) => {
+      const settlement = settled[index];
+      return holds[index] && settlement ? eventOf(events, each, settlement) : [];
+    });
+    await appendToOutbox(tx, entries, limits);
+    return holds;
+  });
+}
+
+function eventOf(events: EventWriter, { operation, attempt, result }: CallResult, { state, reason }: Settlement) {
+  if (state === 'queued') return [];
+  const origin = { tenantId: operation.tenant_id, causationId: operation.causation_id, traceparent: operation.traceparent };
+  return [
+    operationEvent(events, EVENTS[state], origin, {
+      operationKey: operation.operation_key,
+      operationId: operation.operation_id,
+      state,
+      payloadHash: operation.payload_hash,
+      attempt,
+      effectId: effectIdOf(result),
+      campaignId: operation.campaign_id,
+      reason,
+    }),
+  ];
+}
+
+function effectIdOf(result: DeliveryResult): string | null {
+  return result.kind === 'accepted' ? result.effectId : null;
+}

@@ -1,0 +1,40 @@
+import type { DeliveryResult } from '../providers/provider.port.ts';
+import { backoffMs } from '../runtime/backoff.ts';
+
+/** What a result means for its operation. */
+export interface Settlement {
+  readonly state: 'accepted' | 'rejected' | 'unknown' | 'queued' | 'dead';
+  readonly reason: string | null;
+  /** When `queued`: how long to wait, in ms. */
+  readonly delayMs: number;
+  /** Whether the attempt is one of those that `maxAttempts` allows. Waiting for others is not the operation's fault. */
+  readonly counts: boolean;
+}
+
+/** 1 s to 5 min: a provider that is down for minutes costs few tries, one that is back is noticed soon. */
+const BACKOFF = { baseMs: 1_000, capMs: 300_000 };
+
+/**
+ * The failure classes of DESIGN section 6. Pure but for the jitter of the delay.
+ *
+ * @param attempt the number of this attempt, 1 for the first
+ */
+export function settle(result: DeliveryResult, attempt: number, maxAttempts: number): Settlement {
+  const said = `${result.code}: ${result.diagnostic}`;
+  switch (result.kind) {
+    case 'accepted':
+      return { state: 'accepted', reason: null, delayMs: 0, counts: true };
+    case 'rejected':
+      return { state: 'rejected', reason: `${result.what} refused, ${said}`, delayMs: 0, counts: true };
+    case 'ambiguous':
+      return { state: 'unknown', reason: `the provider may have taken it, ${said}`, delayMs: 0, counts: true };
+    case 'throttled':
+      return { state: 'queued', reason: `throttled, ${said}`, delayMs: result.retryAfterMs ?? backoffMs(attempt, BACKOFF), counts: false };
+    case 'account':
+      return { state: 'queued', reason: `the provider's account, ${said}`, delayMs: backoffMs(attempt, BACKOFF), counts: false };
+    case 'not-sent':
+      return attempt >= maxAttempts
+        ? { state: 'dead', reason: `all ${maxAttempts} attempts failed, the last: ${said}`, delayMs: 0, counts: true }
+        : { state: 'queued', reason: `not sent, ${said}`, delayMs: backoffMs(attempt, BACKOFF), counts: true };
+  }
+}

@@ -1,0 +1,87 @@
+import type { Transaction } from '../../database/in-transaction.ts';
+import { loadStatement } from '../../database/statement.ts';
+import type { DeadLetterReason } from '../dead-letter-reason.ts';
+import type { ConsumedRecord } from '../kafka/record-chunk.ts';
+import { storeHeaders, type OutboxEntry, type OutboxHeader } from '../outbox/outbox-entry.ts';
+
+export interface DeadLetter {
+  readonly record: ConsumedRecord;
+  readonly reason: DeadLetterReason;
+  /** In words: names the field and the rule, never a value. */
+  readonly detail: string;
+  /** How often the record was tried before it was given up. */
+  readonly attempts: number;
+  readonly envelope?: { readonly tenantId: string; readonly source: string; readonly id: string; readonly type: string };
+}
+
+const insert = loadStatement<
+  Record<
+    | 'tenants' | 'offsets' | 'record_times' | 'event_sources' | 'event_ids' | 'event_types' | 'reasons' | 'details'
+    | 'attempts' | 'keys' | 'values' | 'headers',
+    unknown[]
+  > & { consumer: string; topic: string; partition: number },
+  { readonly record_offset: string }
+>(import.meta.url, 'insert-dead-letters.sql');
+
+/**
+ * Keeps records that cannot be handled, with their bytes, in the table, and adds the same to the outbox for the topic
+ * of dead letters. A record that is there already (its offset was not committed) is not written or published again.
+ *
+ * @param letters all of one topic and partition
+ */
+export async function writeDeadLetters(
+  tx: Transaction,
+  outbox: OutboxEntry[],
+  consumer: string,
+  deadLetterTopic: string,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  const first = letters[0];
+  if (!first) return;
+  const { topic, partition } = first.record;
+  const written = await insert.run(tx, {
+    consumer,
+    topic,
+    partition,
+    tenants: letters.map((letter) => letter.envelope?.tenantId ?? null),
+    offsets: letters.map((letter) => letter.record.offset.toString()),
+    record_times: letters.map((letter) => letter.record.timestamp),
+    event_sources: letters.map((letter) => letter.envelope?.source ?? null),
+    event_ids: letters.map((letter) => letter.envelope?.id ?? null),
+    event_types: letters.map((letter) => letter.envelope?.type ?? null),
+    reasons: letters.map((letter) => letter.reason),
+    details: letters.map((letter) => letter.detail),
+    attempts: letters.map((letter) => letter.attempts),
+    keys: letters.map((letter) => letter.record.key),
+    values: letters.map((letter) => letter.record.value),
+    headers: letters.map((letter) => JSON.stringify(storeHeaders(letter.record.headers))),
+  });
+  const offsets = new Set(written.map((row) => row.record_offset));
+  for (const letter of letters) {
+    if (!offsets.has(letter.record.offset.toString())) continue;
+    outbox.push({
+      topic: deadLetterTopic,
+      key: letter.record.key,
+      value: letter.record.value,
+      maxBytes: MAX_DEAD_LETTER_BYTES,
+      headers: [...letter.record.headers, ...deadLetterHeaders(letter, consumer)],
+    });
+  }
+}
+
+/** `max.message.bytes` of the topic of dead letters: what a consumed topic may hold at most, and room for headers. */
+export const MAX_DEAD_LETTER_BYTES = 16 * 1024 * 1024;
+
+function deadLetterHeaders(letter: DeadLetter, consumer: string): OutboxHeader[] {
+  const { record } = letter;
+  return [
+    ['einmal_dlt_reason', letter.reason],
+    ['einmal_dlt_exception', letter.detail],
+    ['einmal_dlt_topic', record.topic],
+    ['einmal_dlt_partition', String(record.partition)],
+    ['einmal_dlt_offset', record.offset.toString()],
+    ['einmal_dlt_timestamp', record.timestamp.toISOString()],
+    ['einmal_dlt_consumer', consumer],
+    ['einmal_dlt_attempts', String(letter.attempts)],
+  ];
+}

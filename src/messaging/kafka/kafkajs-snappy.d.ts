@@ -1,0 +1,4 @@
+declare module 'kafkajs-snappy' {
+  const createSnappyCodec: () => unknown;
+  export default createSnappyCodec;
+}

@@ -1,0 +1,7 @@
+-- The request has not arrived yet: it will find its operation cancelled.
+INSERT INTO operations (tenant_id, operation_id, operation_key, state, state_reason, causation_id)
+SELECT i.tenant_id, i.operation_id, i.operation_key, 'cancelled', i.reason, i.causation_id
+FROM unnest(:tenants::text[], :operation_ids::uuid[], :keys::text[], :reasons::text[], :causations::text[])
+  AS i(tenant_id, operation_id, operation_key, reason, causation_id)
+ORDER BY i.tenant_id, i.operation_id
+ON CONFLICT DO NOTHING

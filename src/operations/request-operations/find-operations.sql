@@ -1,0 +1,4 @@
+SELECT o.tenant_id, o.operation_id, o.operation_key, o.state, o.state_reason, o.payload_hash, o.effect_id, o.attempts,
+       o.created_at
+FROM unnest(:tenants::text[], :operation_ids::uuid[]) AS i(tenant_id, operation_id)
+JOIN operations o USING (tenant_id, operation_id)
