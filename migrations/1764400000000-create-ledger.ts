@@ -9,7 +9,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  */
 export class CreateLedger1764400000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    for (const text of [INBOX, DEAD_LETTERS, OUTBOX, SUBSCRIBERS, SUPPRESSIONS, APPROVALS, CAMPAIGNS, OPERATIONS, ATTEMPTS]) {
+    for (const text of [INBOX, DEAD_LETTERS, OUTBOX, SUBSCRIBERS, SUPPRESSIONS, APPROVALS, CAMPAIGNS, OPERATIONS, ATTEMPTS, RECEIPTS]) {
       await runner.query(text);
     }
   }
@@ -17,7 +17,7 @@ export class CreateLedger1764400000000 implements MigrationInterface {
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('DROP FUNCTION suppression_of(text, text, text, text[])');
     await runner.query(`
-      DROP TABLE rate_tokens, attempts, operation_requests, operations, campaign_exclusions, campaigns,
+      DROP TABLE receipts, rate_tokens, attempts, operation_requests, operations, campaign_exclusions, campaigns,
         campaign_revisions, approvals, suppressions, subscribers, outbox_relays, outbox_buckets, outbox, dead_letters, inbox
     `);
   }
@@ -309,4 +309,21 @@ const ATTEMPTS = `
     refilled_at timestamptz      NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, provider)
   );
+`;
+
+const RECEIPTS = `
+  CREATE TABLE receipts (
+    tenant_id   text        NOT NULL,
+    provider    text        NOT NULL,
+    receipt_id  text        NOT NULL,
+    reference   text,
+    effect_id   text,
+    type        text        NOT NULL CHECK (type IN
+      ('accepted', 'delivered', 'deferred', 'bounced', 'complained', 'rejected', 'unsubscribed')),
+    occurred_at timestamptz NOT NULL,
+    content     json        NOT NULL,
+    received_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, provider, receipt_id)
+  );
+  CREATE INDEX receipts_by_reference ON receipts (tenant_id, reference) WHERE reference IS NOT NULL;
 `;

@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type MixedList } from 'typeorm';
 import { migrations } from '../../migrations/index.ts';
 
 export interface DatabaseSettings {
@@ -6,6 +6,8 @@ export interface DatabaseSettings {
   readonly poolSize: number;
   /** Shown by `pg_stat_activity`. */
   readonly applicationName: string;
+  /** Classes of entities for plain reads; statements need none. */
+  readonly entities?: MixedList<new () => object>;
 }
 
 /** Longer than any statement of a healthy service, shorter than a Kafka session (30 s): a stuck one frees its chunk. */
@@ -22,6 +24,7 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
     synchronize: false,
     migrationsRun: false,
     logging: false,
+    entities: settings.entities ?? [],
     migrations,
     migrationsTableName: 'schema_migrations',
     migrationsTransactionMode: 'each',

@@ -6,5 +6,6 @@ export interface DispatchObserver {
   called(provider: string, result: DeliveryResult, seconds: number): void;
   recorded(result: DeliveryResult): void;
   notCalled(why: string): void;
+  rescued(queued: number, unknown: number): void;
   claimLost(step: 'commit-intents' | 'record'): void;
 }

@@ -45,7 +45,7 @@ export class DispatchPipeline {
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly events: EventWriter,
+    events: EventWriter,
     private readonly composer: MailComposer,
     private readonly lanes: readonly Lane[],
     private readonly providers: ReadonlyMap<string, ProviderLane>,

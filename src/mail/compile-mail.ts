@@ -10,7 +10,8 @@ export interface MailSource {
   readonly from: string;
   readonly replyTo?: string;
   readonly subject: string;
-  readonly html: string;
+  /** Absent: a mail of text alone. One of `html` and `text` must be there. */
+  readonly html?: string;
   /** Made from `html` when absent. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -47,7 +48,8 @@ const MAX_PART_LENGTH = 2_000_000;
 interface Parts {
   readonly headers: string;
   readonly subject: CompiledTemplate;
-  readonly html: CompiledTemplate;
+  /** null: text alone. */
+  readonly html: CompiledTemplate | null;
   /** null: convert the rendered HTML. */
   readonly text: CompiledTemplate | null;
 }
@@ -59,12 +61,13 @@ export function compileMail(source: MailSource): CompileResult {
   if (/[\r\n\0]/.test(source.subject)) return { ok: false, field: 'subject', rule: 'holds a line break or NUL' };
   const subject = compileTemplate(source.subject, 'plain');
   if (!subject.ok) return { ok: false, field: 'subject', rule: subject.rule };
-  const html = compileTemplate(source.html, 'html');
-  if (!html.ok) return { ok: false, field: 'html', rule: html.rule };
+  const html = source.html === undefined ? null : compileTemplate(source.html, 'html');
+  if (html?.ok === false) return { ok: false, field: 'html', rule: html.rule };
   const given = source.text === undefined ? null : compileTemplate(source.text, 'plain');
   if (given?.ok === false) return { ok: false, field: 'text', rule: given.rule };
-  const text = given?.template ?? textTemplateFromHtml(source.html);
-  const parts: Parts = { headers: headers.block, subject: subject.template, html: html.template, text };
+  if (html === null && given === null) return { ok: false, field: 'html', rule: 'html or text must be given' };
+  const text = given?.template ?? textTemplateFromHtml(source.html ?? '');
+  const parts: Parts = { headers: headers.block, subject: subject.template, html: html?.template ?? null, text };
   const textFrom = text === null ? 'rendered-html' : 'template';
   return { ok: true, mail: { from: headers.from, textFrom, fill: (filling) => fillMail(parts, filling) } };
 }
@@ -76,21 +79,24 @@ function fillMail(parts: Parts, filling: MailFilling): FilledMail {
   if (!subject.ok) return failed('subject', subject.rule);
   const line = singleLine(subject.text);
   if (line.length > MAX_SUBJECT_LENGTH) return failed('subject', `longer than ${MAX_SUBJECT_LENGTH} characters`);
-  const html = limited(parts.html.render(filling.data, filling.date));
-  if (!html.ok) return failed('html', html.rule);
-  const text = limited(parts.text?.render(filling.data, filling.date) ?? convertedText(html.text));
+  const html = parts.html && limited(parts.html.render(filling.data, filling.date));
+  if (html?.ok === false) return failed('html', html.rule);
+  const text = limited(parts.text?.render(filling.data, filling.date) ?? convertedText(html?.text ?? ''));
   if (!text.ok) return failed('text', text.rule);
-  const raw = message(parts.headers, filling, encodeSubject(line), text.text, html.text);
+  const raw = message(parts.headers, filling, encodeSubject(line), text.text, html?.text ?? null);
   return { ok: true, raw: Buffer.from(raw, 'utf8') };
 }
 
-function message(headers: string, filling: MailFilling, subject: string, text: string, html: string): string {
+function message(headers: string, filling: MailFilling, subject: string, text: string, html: string | null): string {
   // `=_` cannot occur in base64, and a part that is not encoded is searched for the boundary.
   const boundary = `=_einmal_${filling.boundarySeed}`;
-  return (
+  const head =
     `${headers}To: ${filling.to}\r\nSubject: ${subject}\r\n` +
     `Message-ID: ${filling.messageId}\r\nDate: ${filling.date.toUTCString().replace('GMT', '+0000')}\r\n` +
-    `MIME-Version: 1.0\r\nContent-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n\r\n` +
+    `MIME-Version: 1.0\r\n`;
+  if (html === null) return head + bodyPart('plain', text, boundary);
+  return (
+    `${head}Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n\r\n` +
     `--${boundary}\r\n${bodyPart('plain', text, boundary)}` +
     `--${boundary}\r\n${bodyPart('html', html, boundary)}--${boundary}--\r\n`
   );

@@ -101,7 +101,7 @@ const allTopics: readonly Topic[] = [
     keyShape: 'the key of the refused record, byte for byte',
     description: 'Refused records, with their original bytes and headers and the reason.',
     // A refused record may be the one that was too large elsewhere.
-    config: keptForDays(30, { 'max.message.bytes': String(10 * 1024 * 1024) }),
+    config: keptForDays(30, { 'max.message.bytes': String(16 * 1024 * 1024) }),
   },
 ];
 

@@ -32,9 +32,13 @@ function write(value: unknown, loneSurrogates: LoneSurrogates, depthLeft: number
       return value ? 'true' : 'false';
     case 'object':
       return value === null ? 'null' : writeContainer(value, loneSurrogates, depthLeft);
-    default:
-      throw refused(`a ${typeof value} has no JSON form`);
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
+      break;
   }
+  throw refused(`a ${typeof value} has no JSON form`);
 }
 
 function writeContainer(value: object, loneSurrogates: LoneSurrogates, depthLeft: number): string {
@@ -64,8 +68,8 @@ function writeObject(
   loneSurrogates: LoneSurrogates,
   depthLeft: number,
 ): string {
-  // The default order of sort() is by UTF-16 code units, the one that RFC 8785 asks for.
-  const names = Object.keys(members).sort();
+  // The default order is by UTF-16 code units, the one that RFC 8785 asks for.
+  const names = Object.keys(members).toSorted();
   let text = '{';
   for (const name of names) {
     const member = members[name];

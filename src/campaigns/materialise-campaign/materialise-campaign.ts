@@ -8,6 +8,7 @@ import { insertOperations, type NewOperation } from '../../operations/request-op
 import { reach } from '../../runtime/signal.ts';
 import { campaignEvent } from '../campaign-events.ts';
 import type { CampaignRow } from '../campaign-row.ts';
+import { countExclusions } from '../count-exclusions.ts';
 import { countOperations } from '../count-operations.ts';
 import { judge, type ExclusionReason, type PageRow } from './audience.ts';
 import { campaignOperation } from './campaign-operation.ts';
@@ -31,7 +32,6 @@ const readPage = loadStatement<{ tenant: string; through: string; page_size: num
 const insertExclusions = loadStatement<{ tenant: string; campaign: string; subscribers: string[]; reasons: string[] }, never>(import.meta.url, 'insert-exclusions.sql');
 const advance = loadStatement<{ tenant: string; campaign: string; revision: string; through: string }, { campaign_id: string }>(import.meta.url, 'advance-campaign.sql');
 const beginSending = loadStatement<{ tenant: string; campaign: string; revision: string }, CampaignRow>(import.meta.url, 'begin-sending.sql');
-const countExclusions = loadStatement<{ tenant: string; campaign: string }, { reason: string; subscribers: number }>(import.meta.url, 'count-exclusions.sql');
 
 /**
  * Freezes one page of one campaign's audience into operations, in one transaction with the place it got to; after a crash
@@ -102,7 +102,7 @@ async function finish(
   const [sending] = await beginSending.run(tx, { ...idOf(campaign), revision: campaign.revision });
   if (!sending) return;
   const counts = await countOperations(tx, campaign.tenant_id, campaign.campaign_id);
-  const leftOut = Object.fromEntries((await countExclusions.run(tx, idOf(campaign))).map((row) => [row.reason, row.subscribers]));
+  const leftOut = await countExclusions(tx, campaign.tenant_id, campaign.campaign_id);
   const origin = { tenantId: campaign.tenant_id, causationId: campaign.causation_id, traceparent: campaign.traceparent };
   const materialised = events.write('einmal.campaign.materialised.v1', origin, {
     campaignId: sending.campaign_id,

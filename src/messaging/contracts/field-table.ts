@@ -28,8 +28,8 @@ function typeOf(schema: JsonSchema): string {
 
 function rulesOf(schema: JsonSchema): string {
   const rules = [
-    schema.const === undefined ? '' : `\`${String(schema.const)}\``,
-    schema.enum === undefined ? '' : schema.enum.map((word) => `\`${String(word)}\``).join(', '),
+    schema.const === undefined ? '' : word(schema.const),
+    schema.enum === undefined ? '' : schema.enum.map((each) => word(each)).join(', '),
     schema.format === 'date-time' ? 'RFC 3339 with offset' : lengthOf(schema),
     rangeOf(schema),
     schema.minItems === undefined ? '' : `at least ${schema.minItems} entries`,
@@ -56,6 +56,10 @@ function rangeOf(schema: JsonSchema): string {
   }
   const open = schema.maximum === undefined || schema.maximum === Number.MAX_SAFE_INTEGER;
   return open ? `${schema.minimum} or more` : `${schema.minimum} to ${schema.maximum}`;
+}
+
+function word(value: unknown): string {
+  return typeof value === 'string' ? `\`${value}\`` : `\`${JSON.stringify(value)}\``;
 }
 
 function cell(text: string): string {

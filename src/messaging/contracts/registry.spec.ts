@@ -21,7 +21,8 @@ describe('each contract', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
     addFormats.default(ajv);
     const accepts = ajv.compile(jsonSchemaOf(contract));
-    expect(accepts(received(contract.example)), JSON.stringify(accepts.errors)).toBe(true);
+    accepts(received(contract.example));
+    expect(accepts.errors).toBeNull();
     expect(accepts({ ...(contract.example as object), surplus: 1 })).toBe(false);
     expect(accepts({})).toBe(false);
   });

@@ -45,38 +45,40 @@ function problemsOf(contract: Contract, issue: z.core.$ZodIssue): readonly Probl
 }
 
 function ruleOf(issue: z.core.$ZodIssue): string {
+  return issue.input === undefined ? 'is required' : brokenRule(issue);
+}
+
+function brokenRule(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be of type ${issue.expected}`;
+      return `must be of type ${issue.expected}`;
     case 'too_big':
       return `must be at most ${boundOf(issue.origin, issue.maximum)}`;
     case 'too_small':
       return `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${boundOf(issue.origin, issue.minimum)}`;
     case 'invalid_value':
-      return issue.input === undefined ? 'is required' : `must be ${issue.values.map(String).join(', ')}`;
+      return `must be ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
       return unionRule(issue);
     case 'invalid_key':
       return 'has a member with a name that is not allowed';
-    case 'invalid_element':
-      return 'has an element that is not allowed';
-    case 'not_multiple_of':
-      return 'must be a whole multiple';
-    case 'unrecognized_keys':
-      return 'has an unknown member';
     case 'invalid_format':
     case 'custom':
       // The texts of the contracts: fixed, without values.
-      return issue.input === undefined ? 'is required' : issue.message;
+      return issue.message;
+    case 'invalid_element':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
+      break;
   }
+  return 'is not as the contract says';
 }
 
 /** A union told apart by a member reports the member, with the whole object as its input. */
 function unionRule(issue: z.core.$ZodIssueInvalidUnion): string {
   const options = 'options' in issue && issue.options !== undefined ? issue.options.map(String) : [];
   const name = issue.discriminator;
-  const absent = issue.input === undefined || (name !== undefined && !Object.hasOwn(issue.input as object, name));
-  if (absent) {
+  if (name !== undefined && !Object.hasOwn(issue.input as object, name)) {
     return 'is required';
   }
   return options.length > 0 ? `must be ${options.join(', ')}` : 'has none of the allowed forms';

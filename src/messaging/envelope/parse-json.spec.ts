@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { parseJson } from './parse-json.ts';
@@ -63,7 +63,7 @@ describe('parseJson', () => {
 
   it('refuses any nesting without trouble for the stack', () => {
     for (const depth of [1000, 500_000]) {
-      expect(parse(`${'{"a":['.repeat(depth)}`)).toMatchObject({ ok: false, reason: 'too-deep' });
+      expect(parse('{"a":['.repeat(depth))).toMatchObject({ ok: false, reason: 'too-deep' });
     }
   });
 
@@ -95,7 +95,7 @@ describe('parseJson', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...'{}[]":,\\-+.eE019 ')), (pieces) => {
+      fc.property(fc.array(fc.constantFrom(...'{}[]":,\\-+.eE019 '.split(''))), (pieces) => {
         expect(parse(pieces.join(''))).toHaveProperty('ok');
       }),
     );

@@ -165,6 +165,13 @@ describe('readEnvelope, binary mode', () => {
   });
 });
 
+const nested = (depth: number): string =>
+  `{"specversion":"1.0","data":${'['.repeat(depth)}${']'.repeat(depth)},` +
+  '"id":"e","source":"s","type":"t","tenantid":"a"}';
+
+const ofDepth = (depth: number): EnvelopeReading =>
+  read(record(nested(depth), [['content-type', 'application/cloudevents+json']]));
+
 describe('readEnvelope, structured mode', () => {
   it('reads data and data_base64', () => {
     const plain = structured({ ...EVENT, subject: 's', causationid: 'c', data: { a: 1 } });
@@ -197,12 +204,8 @@ describe('readEnvelope, structured mode', () => {
   });
 
   it('counts the depth of the data, not of the event around it', () => {
-    const nested = (depth: number): string =>
-      `{"specversion":"1.0","data":${'['.repeat(depth)}${']'.repeat(depth)},` +
-      '"id":"e","source":"s","type":"t","tenantid":"a"}';
-    const of = (depth: number) => read(record(nested(depth), [['content-type', 'application/cloudevents+json']]));
-    expect(of(64).ok).toBe(true);
-    expect(refusalOf(of(65))[0]).toBe('too-deep');
+    expect(ofDepth(64).ok).toBe(true);
+    expect(refusalOf(ofDepth(65))[0]).toBe('too-deep');
   });
 });
 

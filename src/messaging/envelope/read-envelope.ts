@@ -56,14 +56,12 @@ export function readEnvelope(record: EncodedRecord, limits: EnvelopeLimits, now:
   if (!headers.ok) {
     return headers;
   }
-  switch (contentMode(headerText(headers.plain, 'content-type'))) {
-    case 'structured':
-      return readStructured(record.value, headers, limits, now);
-    case 'binary':
-      return readBinary(record.value, headers, limits, now);
-    case 'unsupported':
-      return refusal('not-cloudevent', 'of the CloudEvents formats only application/cloudevents+json is read');
+  const mode = contentMode(headerText(headers.plain, 'content-type'));
+  if (mode === 'unsupported') {
+    return refusal('not-cloudevent', 'of the CloudEvents formats only application/cloudevents+json is read');
   }
+  const read = mode === 'structured' ? readStructured : readBinary;
+  return read(record.value, headers, limits, now);
 }
 
 function readBinary(value: Buffer, headers: Headers, limits: EnvelopeLimits, now: Date): EnvelopeReading {

@@ -1,4 +1,5 @@
 import { consumedContract, validate, type ConsumedContract } from '../contracts/registry.ts';
+import { problemsInWords } from '../contracts/validate.ts';
 import { readEnvelope, type Envelope, type EnvelopeLimits } from '../envelope.ts';
 import { messageHash } from '../message-hash.ts';
 import type { DeadLetterReason } from '../dead-letter-reason.ts';
@@ -45,13 +46,10 @@ export function decodeRecord(record: ConsumedRecord, rules: DecodeRules): Decode
 
   if (!rules.isTenant(envelope.tenantId)) return refuse('unknown-tenant', 'ce_tenantid: no such tenant is configured');
   const contract: ConsumedContract | undefined = consumedContract(envelope.type);
-  if (!contract || contract.topic !== rules.topic) {
-    return refuse('unknown-type', `ce_type: not a type that is consumed from ${rules.topic}`);
-  }
+  if (!contract) return refuse('unknown-type', 'ce_type: not a type that is consumed');
+  if (contract.topic !== rules.topic) return refuse('wrong-topic', `ce_type: belongs on the topic ${contract.topic}`);
   const checked = validate(contract, envelope.data);
-  if (!checked.ok) {
-    return refuse('wrong-schema', checked.problems.map((problem) => `${problem.path}: ${problem.rule}`).join('; '));
-  }
+  if (!checked.ok) return refuse('wrong-schema', problemsInWords(checked.problems));
   return {
     kind: 'event',
     record,

@@ -59,18 +59,22 @@ export async function writeDeadLetters(
   const offsets = new Set(written.map((row) => row.record_offset));
   for (const letter of letters) {
     if (!offsets.has(letter.record.offset.toString())) continue;
-    outbox.push({
-      topic: deadLetterTopic,
-      key: letter.record.key,
-      value: letter.record.value,
-      maxBytes: MAX_DEAD_LETTER_BYTES,
-      headers: [...letter.record.headers, ...deadLetterHeaders(letter, consumer)],
-    });
+    outbox.push(publication(letter, consumer, deadLetterTopic));
   }
 }
 
-/** `max.message.bytes` of the topic of dead letters: what a consumed topic may hold at most, and room for headers. */
-export const MAX_DEAD_LETTER_BYTES = 16 * 1024 * 1024;
+/** Below `max.message.bytes` of the topic of dead letters. */
+const MAX_PUBLISHED_BYTES = 15 * 1024 * 1024;
+
+/** The record as it came; one that no topic would take is published without its bytes, which the table has. */
+function publication(letter: DeadLetter, consumer: string, topic: string): OutboxEntry {
+  const { key, value, headers } = letter.record;
+  const about = deadLetterHeaders(letter, consumer);
+  const bytes = (key?.length ?? 0) + (value?.length ?? 0) + headers.reduce((sum, [name, header]) => sum + name.length + header.length + 8, 0);
+  return bytes < MAX_PUBLISHED_BYTES
+    ? { topic, key, value, headers: [...headers, ...about], maxBytes: MAX_PUBLISHED_BYTES + 65_536 }
+    : { topic, key: null, value: null, headers: [...about, ['einmal_dlt_bytes', 'only in the table of dead letters']] };
+}
 
 function deadLetterHeaders(letter: DeadLetter, consumer: string): OutboxHeader[] {
   const { record } = letter;

@@ -1,13 +1,13 @@
 import type { EachBatchPayload } from 'kafkajs';
 import { backoffMs } from '../../runtime/backoff.ts';
-import { monotonicNow } from '../../runtime/monotonic.ts';
 import { errorCode } from '../../runtime/service-error.ts';
-import type { Assignment, PartitionState } from './assignment.ts';
+import type { Assignment } from './assignment.ts';
 import type { ConsumerEventListener } from './consumer-events.ts';
 import type { ConsumerOptions } from './consumer-options.ts';
+import { BatchFeed } from './batch-feed.ts';
 import { type HeartbeatWatch, watchHeartbeats } from './heartbeat-watch.ts';
 import { InFlightChunks } from './in-flight-chunks.ts';
-import { describeKafkaError, isMembershipError, isMembershipLost } from './kafka-errors.ts';
+import { isMembershipError, isMembershipLost } from './kafka-errors.ts';
 import type { PartitionPauses } from './partition-pauses.ts';
 import type { ChunkHandler, ChunkOutcome, ConsumedRecord } from './record-chunk.ts';
 import { splitBatch } from './split-batch.ts';
@@ -23,14 +23,6 @@ export interface ChunkRunnerParts {
   readonly assignment: Assignment;
   readonly pauses: PartitionPauses;
   readonly emit: ConsumerEventListener;
-}
-
-/** What belongs to one fetched batch while its chunks go through the handler. */
-interface Feed {
-  readonly payload: EachBatchPayload;
-  readonly partition: number;
-  readonly epoch: number;
-  readonly state: PartitionState;
 }
 
 /** One fetched batch of a partition: chunk by chunk to the handler, each committed before the next. */
@@ -51,44 +43,40 @@ export class ChunkRunner {
   /** For kafkajs. Rejects only with kafkajs' own membership errors: any other error would stop or kill its consumer. */
   readonly eachBatch = async (payload: EachBatchPayload): Promise<void> => {
     try {
-      await this.#feedBatch(payload);
+      await this.#takeBatch(payload);
     } catch (error) {
       if (isMembershipError(error)) throw error;
-      this.#onThrow(payload.batch.partition, payload.batch.firstOffset() ?? 'none', error);
+      const { partition } = payload.batch;
+      this.#parts.pauses.hold(partition, this.#onThrow(partition, payload.batch.firstOffset() ?? 'none', error));
     }
   };
 
-  async #feedBatch(payload: EachBatchPayload): Promise<void> {
+  async #takeBatch(payload: EachBatchPayload): Promise<void> {
     const { assignment, pauses, options, chunkSize } = this.#parts;
-    const { partition } = payload.batch;
-    const state = assignment.get(partition);
+    const { batch } = payload;
+    const state = assignment.get(batch.partition);
     if (this.#draining || state === undefined) {
       // Returning alone would have kafkajs fetch the same records again, and again.
       payload.pause();
       return;
     }
-    if (this.inFlight.has(partition)) {
-      pauses.hold(partition, EARLIER_CHUNK_WAIT_MS);
+    if (this.inFlight.has(batch.partition)) {
+      pauses.hold(batch.partition, EARLIER_CHUNK_WAIT_MS);
       return;
     }
-    const feed: Feed = { payload, partition, epoch: assignment.epoch, state };
-    this.#noteFetch(feed);
-    for (const records of splitBatch(payload.batch, { maxRecords: chunkSize, maxBytes: options.chunkBytes })) {
-      if (!this.#mayGoOn(feed) || !(await this.#takeChunk(feed, records))) return;
+    const feed = new BatchFeed({ payload, assignment, state, emit: this.#parts.emit });
+    for (const records of splitBatch(batch, { maxRecords: chunkSize, maxBytes: options.chunkBytes })) {
+      if (this.#draining || !feed.isCurrent() || !(await this.#takeChunk(feed, records))) return;
     }
-  }
-
-  #mayGoOn({ payload, epoch }: Feed): boolean {
-    return !this.#draining && this.#parts.assignment.epoch === epoch && payload.isRunning() && !payload.isStale();
   }
 
   /** Returns whether the next chunk of the batch may follow. */
-  async #takeChunk(feed: Feed, records: readonly ConsumedRecord[]): Promise<boolean> {
-    const { assignment, pauses, topic, emit } = this.#parts;
-    const { payload, partition, epoch, state } = feed;
+  async #takeChunk(feed: BatchFeed, records: readonly ConsumedRecord[]): Promise<boolean> {
+    const { emit, pauses, topic } = this.#parts;
+    const { partition } = feed;
     const watch = this.#watchHeartbeats(feed);
-    const outcome = await this.#callHandler(feed, records, watch);
-    if (assignment.epoch !== epoch) {
+    const outcome = await this.#callHandler(partition, records, watch);
+    if (feed.isLost()) {
       emit({ kind: 'assignment-lost', topic, partition, handled: records.length });
       // Only what lost it: an older notice of a rebalance would ask for one more when the group has joined again meanwhile.
       rethrow(watch, isMembershipLost);
@@ -101,33 +89,33 @@ export class ChunkRunner {
       rethrow(watch);
       return false;
     }
-    state.failures = 0;
-    if (!(await this.#commit(feed, records))) return false;
+    return await this.#settle(feed, records, watch);
+  }
+
+  async #settle(feed: BatchFeed, records: readonly ConsumedRecord[], watch: HeartbeatWatch): Promise<boolean> {
+    const { emit, pauses, topic } = this.#parts;
+    const { partition } = feed;
+    const commit = await feed.commitThrough(records.at(-1)?.offset ?? -1n);
+    if (commit.kind === 'refused') {
+      this.#loseAssignment();
+      throw commit.error;
+    }
+    if (commit.kind === 'failed') {
+      emit({ kind: 'commit-failed', topic, partition, code: commit.code });
+      pauses.hold(partition, this.#nextBackoff(partition));
+    }
+    if (commit.kind !== 'committed') return false;
     rethrow(watch);
-    await this.#heartbeat(payload);
+    await feed.heartbeat();
     return true;
   }
 
-  #watchHeartbeats({ payload, partition }: Feed): HeartbeatWatch {
-    const { assignment, emit, options, topic } = this.#parts;
-    return watchHeartbeats({
-      heartbeat: () => payload.heartbeat(),
-      intervalMs: options.heartbeatIntervalMs,
-      deadlineMs: options.handlerDeadlineMs,
-      onLost: () => {
-        assignment.lose();
-        this.inFlight.abortAll();
-      },
-      onOverdue: () => {
-        this.inFlight.markOverdue(partition);
-        emit({ kind: 'handler-overdue', topic, partition, deadlineMs: options.handlerDeadlineMs });
-      },
-    });
-  }
-
-  async #callHandler(feed: Feed, records: readonly ConsumedRecord[], watch: HeartbeatWatch): Promise<ChunkOutcome> {
+  async #callHandler(
+    partition: number,
+    records: readonly ConsumedRecord[],
+    watch: HeartbeatWatch,
+  ): Promise<ChunkOutcome> {
     const { handler, topic } = this.#parts;
-    const { partition } = feed;
     const signal = this.inFlight.begin(partition);
     try {
       const outcome = await handler({ topic, partition, records, signal });
@@ -135,80 +123,42 @@ export class ChunkRunner {
       if (outcome.kind === 'done' || outcome.kind === 'wait') return outcome;
       throw new TypeError('a chunk handler answered with neither done nor wait');
     } catch (error) {
-      return this.#afterThrow(partition, String(records[0]?.offset ?? 'none'), error);
+      const retryAfterMs = this.#onThrow(partition, String(records[0]?.offset ?? 'none'), error);
+      return { kind: 'wait', reason: 'handler-failed', retryAfterMs };
     } finally {
       watch.stop();
       this.inFlight.end(partition);
     }
   }
 
-  /** Commits first and moves on after: a chunk whose commit failed comes again, and the handler knows its records by then. */
-  async #commit({ payload, partition, epoch, state }: Feed, records: readonly ConsumedRecord[]): Promise<boolean> {
-    const { assignment, emit, pauses, topic } = this.#parts;
-    const last = records.at(-1)?.offset ?? -1n;
-    // The batch may end in control records, which nobody is shown.
-    const isEnd = payload.batch.messages.at(-1)?.offset === String(last);
-    const next = (isEnd ? BigInt(payload.batch.lastOffset()) : last) + 1n;
-    try {
-      const offsets = { topics: [{ topic, partitions: [{ partition, offset: String(next) }] }] };
-      await payload.commitOffsetsIfNecessary(offsets);
-    } catch (error) {
-      if (isMembershipError(error)) {
-        assignment.lose();
-        this.inFlight.abortAll();
-        throw error;
-      }
-      emit({ kind: 'commit-failed', topic, partition, code: describeKafkaError(error).code });
-      pauses.hold(partition, this.#nextBackoff(partition));
-      return false;
-    }
-    state.committed = next;
-    if (assignment.epoch !== epoch) return false;
-    payload.resolveOffset(String(last));
-    state.position = next;
-    state.aliveAt = monotonicNow();
-    return true;
-  }
-
-  async #heartbeat(payload: EachBatchPayload): Promise<void> {
-    try {
-      await payload.heartbeat();
-    } catch (error) {
-      if (isMembershipError(error)) throw error;
-      // A broken connection: kafkajs meets it again at its next fetch, where it knows how to reconnect.
-    }
-  }
-
-  #noteFetch({ payload: { batch }, partition, state }: Feed): void {
-    const { topic, emit } = this.#parts;
-    const found = fetchedOffset(batch);
-    if (found !== null && state.position !== null && found !== state.position) {
-      emit({ kind: 'offset-jump', topic, partition, expected: String(state.position), found: String(found) });
-    }
-    state.position = found;
-    state.highWatermark = BigInt(batch.highWatermark);
-    state.aliveAt = monotonicNow();
-  }
-
-  #afterThrow(partition: number, offset: string, error: unknown): ChunkOutcome {
-    const { emit, topic } = this.#parts;
-    const retryAfterMs = this.#nextBackoff(partition);
-    const failures = this.#parts.assignment.get(partition)?.failures ?? 1;
-    emit({
-      kind: 'handler-failed',
-      topic,
-      partition,
-      offset,
-      code: errorCode(error),
-      failures,
-      frames: framesOf(error),
+  #watchHeartbeats(feed: BatchFeed): HeartbeatWatch {
+    const { emit, options, topic } = this.#parts;
+    const { partition } = feed;
+    return watchHeartbeats({
+      heartbeat: () => feed.payload.heartbeat(),
+      intervalMs: options.heartbeatIntervalMs,
+      deadlineMs: options.handlerDeadlineMs,
+      onLost: () => this.#loseAssignment(),
+      onOverdue: () => {
+        this.inFlight.markOverdue(partition);
+        emit({ kind: 'handler-overdue', topic, partition, deadlineMs: options.handlerDeadlineMs });
+      },
     });
-    return { kind: 'wait', reason: 'handler-failed', retryAfterMs };
   }
 
-  #onThrow(partition: number, offset: string, error: unknown): void {
-    const outcome = this.#afterThrow(partition, offset, error);
-    if (outcome.kind === 'wait') this.#parts.pauses.hold(partition, outcome.retryAfterMs);
+  #loseAssignment(): void {
+    this.#parts.assignment.lose();
+    this.inFlight.abortAll();
+  }
+
+  /** Returns how long to wait, in ms. */
+  #onThrow(partition: number, offset: string, error: unknown): number {
+    const { emit, topic, assignment } = this.#parts;
+    const waitMs = this.#nextBackoff(partition);
+    const failures = assignment.get(partition)?.failures ?? 1;
+    const frames = framesOf(error);
+    emit({ kind: 'handler-failed', topic, partition, offset, code: errorCode(error), failures, frames });
+    return waitMs;
   }
 
   #nextBackoff(partition: number): number {
@@ -219,14 +169,10 @@ export class ChunkRunner {
   }
 }
 
+/** Hands kafkajs the news that a heartbeat brought while the handler was at work. */
 function rethrow(watch: HeartbeatWatch, matters: (error: Error) => boolean = () => true): void {
   const error = watch.membershipError();
   if (error !== null && matters(error)) throw error;
-}
-
-/** Where the fetch began: kafkajs keeps it on the batch but leaves it out of its types. */
-function fetchedOffset(batch: object): bigint | null {
-  return 'fetchedOffset' in batch && typeof batch.fetchedOffset === 'string' ? BigInt(batch.fetchedOffset) : null;
 }
 
 function framesOf(error: unknown): readonly string[] {

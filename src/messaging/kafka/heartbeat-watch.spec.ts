@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type HeartbeatWatchOptions, watchHeartbeats } from './heartbeat-watch.ts';
 
 function watched(options: Partial<HeartbeatWatchOptions> = {}) {
-  const heartbeat = vi.fn(() => Promise.resolve());
-  const onLost = vi.fn();
-  const onOverdue = vi.fn();
+  const heartbeat = vi.fn<() => Promise<void>>(() => Promise.resolve());
+  const onLost = vi.fn<() => void>();
+  const onOverdue = vi.fn<() => void>();
   const watch = watchHeartbeats({ heartbeat, onLost, onOverdue, intervalMs: 300, deadlineMs: 1000, ...options });
   return { heartbeat, onLost, onOverdue, watch };
 }
@@ -37,7 +37,7 @@ describe('watchHeartbeats', () => {
 
   it('H: a rebalance in progress is remembered and does not end the heartbeats', async () => {
     const error = refusal('REBALANCE_IN_PROGRESS');
-    const heartbeat = vi.fn(() => Promise.reject(error));
+    const heartbeat = vi.fn<() => Promise<void>>(() => Promise.reject(error));
     const { onLost, watch } = watched({ heartbeat });
     await vi.advanceTimersByTimeAsync(500);
     expect(watch.membershipError()).toBe(error);
@@ -48,7 +48,8 @@ describe('watchHeartbeats', () => {
 
   it('H: a loss is told at once, ends the heartbeats, and outranks a rebalance', async () => {
     const errors = [refusal('REBALANCE_IN_PROGRESS'), refusal('UNKNOWN_MEMBER_ID')];
-    const heartbeat = vi.fn(() => Promise.reject(errors[heartbeat.mock.calls.length - 1] ?? new Error('none left')));
+    const answers = errors.values();
+    const heartbeat = vi.fn<() => Promise<void>>(() => Promise.reject(answers.next().value ?? new Error('none left')));
     const { onLost, watch } = watched({ heartbeat });
     await vi.advanceTimersByTimeAsync(800);
     expect(onLost).toHaveBeenCalledTimes(1);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../runtime/service-error.ts';
 import { describeKafkaError, isMembershipError, isMembershipLost } from './kafka-errors.ts';
 
-const { KafkaJSConnectionError, KafkaJSNonRetriableError, KafkaJSNotImplemented, KafkaJSProtocolError } = kafkajs;
+const { KafkaJSConnectionError, KafkaJSNonRetriableError, KafkaJSProtocolError } = kafkajs;
 
 function protocol(type: string, retriable = false): Error {
   return new KafkaJSProtocolError(Object.assign(new Error('text'), { type, retriable }));
@@ -19,7 +19,11 @@ describe('describeKafkaError', () => {
     ['other', 'policy-violation', protocol('POLICY_VIOLATION')],
     ['unreachable', 'ECONNREFUSED', new KafkaJSConnectionError('text', { code: 'ECONNREFUSED' })],
     ['unreachable', 'connection', new KafkaJSConnectionError('text')],
-    ['unsupported', 'not-implemented', new KafkaJSNotImplemented()],
+    [
+      'unsupported',
+      'not-implemented',
+      Object.assign(new Error('text'), { name: 'KafkaJSNotImplemented', retriable: false }),
+    ],
     ['other', 'kafka-zstd-unsupported', new ServiceError('kafka-zstd-unsupported', 'text', { retryable: false })],
     ['other', 'type', new TypeError('text')],
     ['other', 'unknown', 'a string'],

@@ -57,6 +57,7 @@ function safeFields({ log }: LogEntry): Record<string, unknown> {
 export function withoutAddresses(message: string, hosts: ReadonlySet<string>): string {
   let text = message;
   for (const host of hosts) text = text.replaceAll(host, '[broker]');
-  const address = /\[?\[broker\]\]?(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[?(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\]?(?::\d+)?/gi;
+  const address =
+    /\[?\[broker\]\]?(?::\d+)?|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|\[?(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\]?(?::\d+)?/gi;
   return text.replaceAll(address, '[broker]');
 }

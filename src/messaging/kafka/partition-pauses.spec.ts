@@ -6,7 +6,7 @@ function paused() {
   const tell = (what: string) => (parts: { partitions: number[] }[]) =>
     void told.push(`${what} ${parts[0]?.partitions[0]}`);
   const consumer: PausableConsumer = { pause: tell('pause'), resume: tell('resume') };
-  const onResumed = vi.fn();
+  const onResumed = vi.fn<(partition: number) => void>();
   return { told, onResumed, pauses: new PartitionPauses('t', consumer, onResumed) };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DataOf, ProducedType } from '../contracts/registry.ts';
+import { contractOf, type DataOf, type ProducedType } from '../contracts/registry.ts';
 import { writeEnvelope } from '../envelope.ts';
 import { topicAddress } from '../topics.ts';
 import type { OutboxEntry } from './outbox-entry.ts';
@@ -13,11 +13,7 @@ export interface EventOrigin {
 
 /** Makes the outbox entry of an event that Einmal states. Its id is drawn here, once, and stays through every publication. */
 export class EventWriter {
-  readonly #topic: string;
-
-  constructor(topicPrefix: string) {
-    this.#topic = topicAddress(topicPrefix, 'events');
-  }
+  constructor(private readonly topicPrefix: string) {}
 
   write<T extends ProducedType>(type: T, origin: EventOrigin, data: DataOf<T>): OutboxEntry {
     const { headers, value, key } = writeEnvelope<T>({
@@ -30,6 +26,6 @@ export class EventWriter {
       traceparent: origin.traceparent ?? undefined,
       data,
     });
-    return { topic: this.#topic, key: Buffer.from(key, 'utf8'), headers: Object.entries(headers), value };
+    return { topic: topicAddress(this.topicPrefix, contractOf(type).topic), key: Buffer.from(key, 'utf8'), headers: Object.entries(headers), value };
   }
 }

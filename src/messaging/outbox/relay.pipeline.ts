@@ -4,6 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { monotonicNow } from '../../runtime/monotonic.ts';
 import { ServiceError } from '../../runtime/service-error.ts';
 import { reach } from '../../runtime/signal.ts';
+import type { PublishOutcome, RecordToPublish } from '../kafka/kafka-producer.ts';
 import { loadHeaders, loadMessage, type OutboxMessage } from './outbox-entry.ts';
 import {
   deletePublished,
@@ -15,14 +16,9 @@ import {
   type OwnedBucket,
 } from './outbox-statements.ts';
 
-/** What became of a produce batch, as the Kafka producer says it. */
-export type PublishOutcome =
-  | { readonly kind: 'acknowledged' }
-  | { readonly kind: 'unavailable'; readonly code: string }
-  | { readonly kind: 'refused'; readonly code: string };
-
+/** Publishes in order; the outcome counts the leading messages that the broker has stored. Never rejects. */
 export interface Publisher {
-  publish(batch: readonly OutboxMessage[]): Promise<PublishOutcome>;
+  publish(batch: readonly RecordToPublish[]): Promise<PublishOutcome>;
 }
 
 export interface RelaySettings {
@@ -33,12 +29,15 @@ export interface RelaySettings {
   readonly produceTimeoutMs: number;
 }
 
-/** Kept under the broker's default of 1 MiB for the records of one partition, headers included. */
-const BATCH_BYTES = 700_000;
+/** Bytes read of one bucket at a time; the producer cuts requests to what a broker takes. */
+const BYTES_PER_BUCKET = 1_000_000;
 const ROWS_PER_BUCKET = 500;
 
+/** Refusals of one record for what it is; any other (a topic that is missing, a right that is not given) is waited out. */
+const PERMANENT_REFUSALS: ReadonlySet<string> = new Set(['message-too-large', 'record-list-too-large', 'invalid-record', 'invalid-timestamp']);
+
 export interface RelayObserver {
-  published(count: number, suppressed: number): void;
+  published(rows: readonly OutboxRow[]): void;
 }
 
 /** Outbox to Kafka: lease buckets, read their heads in order, look at suppressions, publish, delete what was acknowledged. */
@@ -64,7 +63,7 @@ export class RelayPipeline {
       buckets: this.#owned.map((each) => each.bucket),
       fences: this.#owned.map((each) => each.fence),
       rows_per_bucket: ROWS_PER_BUCKET,
-      bytes_per_bucket: BATCH_BYTES,
+      bytes_per_bucket: BYTES_PER_BUCKET,
     });
     for (const batch of batches(rows, this.settings.batchSize)) {
       if (signal.aborted || !this.#leaseCovers(this.settings.produceTimeoutMs)) return 'more';
@@ -97,52 +96,51 @@ export class RelayPipeline {
 
   async #publish(rows: readonly OutboxRow[]): Promise<void> {
     await reach('relay.before-publish');
-    const outcome = await this.publisher.publish(rows.map(messageOf));
+    const outcome = await this.publisher.publish(rows.map(recordOf));
     await reach('relay.after-publish');
-    switch (outcome.kind) {
-      case 'acknowledged':
-        await deletePublished.run(this.dataSource, {
-          buckets: rows.map((row) => row.bucket),
-          ids: rows.map((row) => row.outbox_id),
-        });
-        this.observer.published(rows.length, rows.filter((row) => row.suppressed !== null).length);
-        return;
-      case 'unavailable':
-        throw new ServiceError('broker-away', `the broker did not take the batch: ${outcome.code}`, { retryable: true });
-      case 'refused':
-        await this.#publishOneByOne(rows, outcome.code);
+    const acknowledged = outcome.kind === 'acknowledged' ? rows : rows.slice(0, outcome.acknowledged);
+    await this.#deletePublished(acknowledged);
+    if (outcome.kind === 'unavailable') {
+      throw new ServiceError('broker-away', `the broker did not take the batch: ${outcome.code}`, { retryable: true });
     }
+    if (outcome.kind === 'refused') await this.#park(rows.slice(outcome.acknowledged), outcome.code);
   }
 
-  /** In order, so that those behind the refused one keep their place. */
-  async #publishOneByOne(rows: readonly OutboxRow[], code: string): Promise<void> {
-    const [only, ...others] = rows;
-    if (only && others.length === 0) {
-      this.logger.error('relay.refused', { topic: only.topic, outboxId: only.outbox_id, code });
-      await parkRefused.run(this.dataSource, { bucket: only.bucket, outbox_id: only.outbox_id, detail: `the broker refused it: ${code}` });
-      return;
+  async #deletePublished(rows: readonly OutboxRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await deletePublished.run(this.dataSource, {
+      buckets: rows.map((row) => row.bucket),
+      ids: rows.map((row) => row.outbox_id),
+    });
+    this.observer.published(rows);
+  }
+
+  /** The first of them is the one that was refused; those behind it keep their order. */
+  async #park([refused, ...rest]: readonly OutboxRow[], code: string): Promise<void> {
+    if (!refused) return;
+    if (!PERMANENT_REFUSALS.has(code)) {
+      throw new ServiceError('broker-refuses', `the broker refuses ${refused.topic}: ${code}`, { retryable: true });
     }
-    for (const row of rows) await this.#publish([row]);
+    this.logger.error('relay.refused', { topic: refused.topic, outboxId: refused.outbox_id, code });
+    await parkRefused.run(this.dataSource, {
+      bucket: refused.bucket,
+      outbox_id: refused.outbox_id,
+      detail: `the broker refused it: ${code}`,
+    });
+    if (rest.length > 0) await this.#publish(rest);
   }
 }
 
-function messageOf(row: OutboxRow): OutboxMessage {
-  if (row.suppressed !== null && row.on_suppressed !== null) return loadMessage(row.on_suppressed);
-  return { topic: row.topic, key: row.message_key, headers: loadHeaders(row.headers), value: row.message_value };
+function recordOf(row: OutboxRow): RecordToPublish {
+  const message: OutboxMessage =
+    row.suppressed !== null && row.on_suppressed !== null
+      ? loadMessage(row.on_suppressed)
+      : { topic: row.topic, key: row.message_key, headers: loadHeaders(row.headers), value: row.message_value };
+  const headers: Record<string, (string | Buffer)[]> = {};
+  for (const [name, value] of message.headers) (headers[name] ??= []).push(value);
+  return { topic: message.topic, key: message.key, value: message.value, headers };
 }
 
 function* batches(rows: readonly OutboxRow[], batchSize: number): Generator<OutboxRow[]> {
-  let batch: OutboxRow[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    const size = (row.message_value?.length ?? 0) + 512;
-    if (batch.length > 0 && (batch.length >= batchSize || bytes + size > BATCH_BYTES)) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(row);
-    bytes += size;
-  }
-  if (batch.length > 0) yield batch;
+  for (let start = 0; start < rows.length; start += batchSize) yield rows.slice(start, start + batchSize);
 }

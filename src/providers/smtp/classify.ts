@@ -33,14 +33,8 @@ export function timedOut(phase: SmtpPhase): DeliveryResult {
 /** What is known after a failure; RFC 1047 describes the gap that makes `ambiguous` unavoidable. */
 export function classifyFailure(failure: SmtpFailure, phase: SmtpPhase, mail: OutgoingMail): DeliveryResult {
   const said = saidBy(failure, mail);
-  switch (phase) {
-    case 'connecting':
-      return beforeMail(failure, said);
-    case 'envelope':
-      return inEnvelope(failure, said);
-    case 'body':
-      return inBody(failure, said);
-  }
+  if (phase === 'connecting') return beforeMail(failure, said);
+  return phase === 'envelope' ? inEnvelope(failure, said) : inBody(failure, said);
 }
 
 /** Greeting, EHLO, STARTTLS, AUTH: not about any mail. */

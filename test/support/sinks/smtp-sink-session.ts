@@ -30,6 +30,7 @@ class SinkSession {
   #mode: 'command' | 'data' | 'closed' = 'command';
   #waiting = false;
   #replies = '';
+  #senderAccepted = false;
   #recipient = '';
   #authenticated = false;
   /** A reply was given in the middle of the body: the dot gets none. */
@@ -78,21 +79,18 @@ class SinkSession {
     const verb = line.slice(0, 4).toUpperCase();
     switch (verb) {
       case 'MAIL':
-        this.#context.ledger.transactions += 1;
-        this.#recipient = '';
-        return this.#context.auth !== null && !this.#authenticated
-          ? this.#say('530 5.7.0 authentication required')
-          : this.#at('mail', () => this.#say('250 2.1.0 sender ok'));
+        return this.#mail();
       case 'RCPT':
         return this.#rcpt(line);
       case 'DATA':
-        return this.#recipient === '' ? this.#say('503 5.5.1 no recipient') : this.#at('data', () => this.#goAhead());
+        return this.#at('data', () => (this.#recipient === '' ? this.#say('503 5.5.1 no recipient') : this.#goAhead()));
       case 'EHLO':
       case 'HELO':
         return this.#at('ehlo', () => this.#say(verb === 'EHLO' ? this.#greeting() : '250 sink'));
       case 'AUTH':
         return this.#at('auth', () => this.#login(line));
       case 'RSET':
+        this.#senderAccepted = false;
         this.#recipient = '';
         return this.#say('250 2.0.0 reset');
       case 'NOOP':
@@ -105,7 +103,19 @@ class SinkSession {
     }
   }
 
+  #mail(): void {
+    this.#context.ledger.transactions += 1;
+    this.#senderAccepted = false;
+    this.#recipient = '';
+    if (this.#context.auth !== null && !this.#authenticated) return this.#say('530 5.7.0 authentication required');
+    this.#at('mail', () => {
+      this.#senderAccepted = true;
+      this.#say('250 2.1.0 sender ok');
+    });
+  }
+
   #rcpt(line: string): void {
+    if (!this.#senderAccepted) return this.#say('503 5.5.1 no sender');
     const recipient = line.slice(line.indexOf('<') + 1, line.lastIndexOf('>'));
     this.#at(
       'rcpt',
@@ -165,6 +175,7 @@ class SinkSession {
   #dot(raw: Buffer): void {
     const recipient = this.#recipient;
     this.#context.ledger.dots += 1;
+    this.#senderAccepted = false;
     this.#recipient = '';
     if (this.#answeredEarly) return;
     const count = (): void => {

@@ -1,0 +1,40 @@
+import { Controller, Get, NotFoundException, Param, UseGuards } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CampaignEntity } from '../campaigns/campaign.entity.ts';
+import { countExclusions } from '../campaigns/count-exclusions.ts';
+import { countOperations } from '../campaigns/count-operations.ts';
+import { TenantId, TenantTokenGuard } from './tenant-token.guard.ts';
+
+@Controller('v1/campaigns')
+@UseGuards(TenantTokenGuard)
+export class CampaignsController {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** State and counts; the counts by state add up to the audience once it is materialised. */
+  @Get(':id')
+  async find(@TenantId() tenantId: string, @Param('id') campaignId: string) {
+    const campaign = await this.dataSource.getRepository(CampaignEntity).findOneBy({ tenantId, campaignId: storable(campaignId) });
+    if (!campaign) throw new NotFoundException('no campaign with this id');
+    return {
+      campaignId,
+      revision: Number(campaign.revision),
+      contentHash: campaign.contentHash,
+      state: campaign.state,
+      reason: campaign.stateReason,
+      approvedBy: campaign.approvedBy,
+      scheduledFor: campaign.scheduledFor,
+      audience: campaign.audience === null ? null : Number(campaign.audience),
+      counts: await countOperations(this.dataSource, tenantId, campaignId),
+      leftOut: await countExclusions(this.dataSource, tenantId, campaignId),
+      createdAt: campaign.createdAt,
+      startedAt: campaign.startedAt,
+      endedAt: campaign.endedAt,
+    };
+  }
+}
+
+/** PostgreSQL cannot compare with what it cannot store; nothing is stored under such an id. */
+export function storable(text: string): string {
+  if (text.includes('\0') || !text.isWellFormed()) throw new NotFoundException('nothing is stored under an id with U+0000 or a lone surrogate');
+  return text;
+}

@@ -1,0 +1,64 @@
+import type { DataSource } from 'typeorm';
+import { completeCampaigns } from '../campaigns/complete-campaign/complete-campaigns.ts';
+import { cancelRemaining } from '../campaigns/control-campaign/cancel-remaining.ts';
+import { materialisePage } from '../campaigns/materialise-campaign/materialise-campaign.ts';
+import { startDueCampaigns } from '../campaigns/start-campaign/start-due-campaigns.ts';
+import { loadStatement } from '../database/statement.ts';
+import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
+import type { EventWriter } from '../messaging/outbox/produced-event.ts';
+import type { Logger } from '../observability/logger.ts';
+import { expireOperations } from '../operations/expire-operations.ts';
+import { PollingLoop, type PollingLoopHealth, type RunResult } from '../runtime/polling-loop.ts';
+import type { ProcessPart } from '../runtime/process-part.ts';
+
+export interface MaintenanceSettings {
+  readonly campaignPageSize: number;
+  readonly maxAttempts: number;
+  readonly inboxRetentionDays: number;
+  readonly sweepBatch: number;
+  readonly sweepMs: number;
+  readonly outbox: OutboxLimits;
+}
+
+const pruneInbox = loadStatement<{ retention_days: number; page_size: number }, { consumer: string }>(
+  import.meta.url,
+  '../messaging/inbox/prune-inbox.sql',
+);
+
+/** The chores: what moves campaigns on, and what must not wait for a person. Any number of replicas may run them. */
+export class MaintenanceService implements ProcessPart {
+  readonly #loops: readonly PollingLoop[];
+
+  constructor(dataSource: DataSource, events: EventWriter, rescue: PollingLoop, settings: MaintenanceSettings, logger: Logger) {
+    const { outbox, campaignPageSize: pageSize, maxAttempts } = settings;
+    const loop = (name: string, min: number, max: number, runOnce: () => Promise<RunResult>): PollingLoop =>
+      new PollingLoop({ name, runOnce, idleMs: { min, max }, logger });
+    this.#loops = [
+      rescue,
+      loop('start-campaigns', 100, 500, async () => ((await startDueCampaigns(dataSource)) > 0 ? 'more' : 'idle')),
+      loop('materialise', 100, 500, async () => await materialisePage(dataSource, events, { pageSize, maxAttempts, outbox })),
+      loop('complete-campaigns', 500, 2_000, async () => ((await completeCampaigns(dataSource, events, outbox)) > 0 ? 'more' : 'idle')),
+      loop('cancel-remaining', 500, 2_000, async () => ((await cancelRemaining(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle')),
+      loop('expire', 500, 2_000, async () => ((await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle')),
+      loop('prune-inbox', settings.sweepMs, settings.sweepMs, async () => {
+        const pruned = await pruneInbox.run(dataSource, {
+          retention_days: settings.inboxRetentionDays,
+          page_size: settings.sweepBatch,
+        });
+        return pruned.length >= settings.sweepBatch ? 'more' : 'idle';
+      }),
+    ];
+  }
+
+  start(): void {
+    for (const loop of this.#loops) loop.start();
+  }
+
+  async stop(timeoutMs: number): Promise<void> {
+    await Promise.all(this.#loops.map((loop) => loop.stop({ timeoutMs })));
+  }
+
+  loops(): readonly PollingLoopHealth[] {
+    return this.#loops.map((loop) => loop.health());
+  }
+}

@@ -1,0 +1,58 @@
+import type { DataSource } from 'typeorm';
+import { PollingLoop, type PollingLoopHealth } from '../../runtime/polling-loop.ts';
+import type { ProcessPart } from '../../runtime/process-part.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { seedBuckets } from './outbox-statements.ts';
+import type { RelayPipeline } from './relay.pipeline.ts';
+
+export interface RelayServiceSettings {
+  readonly buckets: number;
+  readonly pollMs: { readonly min: number; readonly max: number };
+}
+
+/** The relay of this process: one loop over its buckets, woken by commits of this process. */
+export class RelayService implements ProcessPart {
+  readonly #loop: PollingLoop;
+  #seeded = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly pipeline: RelayPipeline,
+    private readonly settings: RelayServiceSettings,
+    logger: Logger,
+  ) {
+    this.#loop = new PollingLoop({
+      name: 'relay',
+      runOnce: (signal) => this.#sweep(signal),
+      idleMs: settings.pollMs,
+      backoff: { baseMs: 200, capMs: 5_000 },
+      logger,
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async stop(timeoutMs: number): Promise<void> {
+    await this.#loop.stop({ timeoutMs });
+    // Another relay takes the buckets at once; without it they are free when the lease ends.
+    await this.pipeline.release().catch(() => undefined);
+  }
+
+  loops(): readonly PollingLoopHealth[] {
+    return [this.#loop.health()];
+  }
+
+  async #sweep(signal: AbortSignal): Promise<'more' | 'idle'> {
+    if (!this.#seeded) {
+      await seedBuckets.run(this.dataSource, { buckets: this.settings.buckets });
+      this.#seeded = true;
+    }
+    return await this.pipeline.runOnce(signal);
+  }
+}

@@ -1,0 +1,205 @@
+import type { DataSource } from 'typeorm';
+import type { EinmalConfig } from './config/einmal-config.ts';
+import { claimLanes, providerLanes, ratesOf, timeoutsOf } from './dispatch/lanes-of-config.ts';
+import { MailComposer } from './dispatch/compose-mail.ts';
+import { DispatchPipeline } from './dispatch/dispatch.pipeline.ts';
+import { createRescueLoop, DispatcherService } from './dispatch/dispatcher.service.ts';
+import { MaintenanceService } from './maintenance/maintenance.service.ts';
+import type { HandlerRegistry } from './messaging/inbox/consumed-event.ts';
+import { InboxPipeline } from './messaging/inbox/inbox.pipeline.ts';
+import { InboxConsumers } from './messaging/kafka/inbox-consumers.ts';
+import { KafkaAdmin } from './messaging/kafka/kafka-admin.ts';
+import { createKafkaClient, type KafkaClient } from './messaging/kafka/kafka-client.ts';
+import { KafkaProducer } from './messaging/kafka/kafka-producer.ts';
+import type { OutboxLimits } from './messaging/outbox/append-to-outbox.ts';
+import { EventWriter } from './messaging/outbox/produced-event.ts';
+import { RelayPipeline } from './messaging/outbox/relay.pipeline.ts';
+import { RelayService } from './messaging/outbox/relay.service.ts';
+import { CONSUMED_TOPIC_NAMES, TOPIC_NAMES, topicAddress, topicOf, type TopicName } from './messaging/topics.ts';
+import type { Logger } from './observability/logger.ts';
+import type { Metrics } from './observability/metrics.ts';
+import { createObservers } from './observability/observers.ts';
+import type { ProcessPart } from './runtime/process-part.ts';
+import { TenantDirectory } from './tenants/tenant-directory.ts';
+
+/** What every process has, whatever its roles. */
+export interface ProcessBase {
+  readonly config: EinmalConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly dataSource: DataSource;
+}
+
+/** The parts that this process's roles need, not started yet. */
+export interface ProcessParts {
+  readonly events: EventWriter;
+  readonly tenants: TenantDirectory;
+  /** Started by Nest as a microservice, since its handlers are Nest's. */
+  readonly consumers: InboxConsumers | null;
+  readonly workers: readonly ProcessPart[];
+  readonly relay: RelayService | null;
+  /** Ends connections that no part owns; after all parts have stopped. */
+  close(): Promise<void>;
+}
+
+/** 64 KiB less than a broker takes by default, for what Kafka adds to a record. */
+const MAX_MESSAGE_BYTES = 1024 * 1024 - 65_536;
+const CONSUMER_STOP_MS = 10_000;
+
+/** Builds what the roles of this process need, and nothing else. */
+export function createProcessParts(base: ProcessBase): ProcessParts {
+  const { config, logger, dataSource, metrics } = base;
+  const roles = new Set(config.process.roles);
+  const events = new EventWriter(config.kafka.topicPrefix);
+  const tenants = new TenantDirectory(config);
+  const outbox: OutboxLimits = { buckets: config.outbox.buckets, maxMessageBytes: MAX_MESSAGE_BYTES };
+  const kafka = roles.has('consumer') || roles.has('relay') ? createKafkaClient({ ...kafkaSettings(config), logger }) : null;
+  const admin = kafka && new KafkaAdmin({ kafka });
+  const producer = kafka && roles.has('relay') ? new KafkaProducer({ kafka, logger }) : null;
+
+  let relay: RelayService | null = null;
+  const observers = createObservers(metrics, () => relay?.wake());
+  if (producer) relay = createRelay(base, producer, observers);
+  const consumers = kafka && admin && roles.has('consumer') ? createConsumers(base, kafka, admin, tenants, outbox, observers) : null;
+
+  const rescue = () =>
+    createRescueLoop(dataSource, events, outbox, config.dispatch.rescueSeconds * 1000, observers.dispatch, logger);
+  const workers: ProcessPart[] = [];
+  if (roles.has('dispatcher')) workers.push(createDispatcher(base, events, tenants, outbox, observers));
+  if (roles.has('maintenance')) {
+    workers.push(new MaintenanceService(dataSource, events, rescue(), maintenanceSettings(config, outbox), logger));
+  }
+  return {
+    events,
+    tenants,
+    consumers,
+    workers,
+    relay,
+    close: async () => {
+      await Promise.all([producer?.close({ timeoutMs: 5_000 }), admin?.close({ timeoutMs: 2_000 })]);
+    },
+  };
+}
+
+type Observers = ReturnType<typeof createObservers>;
+
+function createRelay({ config, dataSource, logger }: ProcessBase, producer: KafkaProducer, observers: Observers): RelayService {
+  const { leaseSeconds, batchSize, buckets, pollMinMs, pollMaxMs } = config.outbox;
+  // A produce call must end inside the lease, with room for the delete that follows.
+  const produceTimeoutMs = (leaseSeconds * 1000) / 2;
+  const pipeline = new RelayPipeline(dataSource, producer, { leaseSeconds, batchSize, produceTimeoutMs }, observers.relay, logger);
+  return new RelayService(dataSource, pipeline, { buckets, pollMs: { min: pollMinMs, max: pollMaxMs } }, logger);
+}
+
+function createConsumers(
+  { config, dataSource, logger }: ProcessBase,
+  kafka: KafkaClient,
+  admin: KafkaAdmin,
+  tenants: TenantDirectory,
+  outbox: OutboxLimits,
+  observers: Observers,
+): InboxConsumers {
+  const { messaging } = config;
+  const { topicPrefix } = config.kafka;
+  const pipelineOf = (topic: TopicName) => (handlers: HandlerRegistry) =>
+    new InboxPipeline(
+      dataSource,
+      handlers,
+      {
+        consumer: groupOf(topicPrefix, topic),
+        decode: {
+          topic,
+          limits: { maxBytes: messaging.maxRecordBytes, maxDepth: messaging.maxJsonDepth },
+          isTenant: (tenantId) => tenants.has(tenantId),
+          now: () => new Date(),
+        },
+        retentionDays: messaging.inboxRetentionDays,
+        deadLetterTopic: topicAddress(topicPrefix, 'dead-letters'),
+        outbox,
+      },
+      observers.inbox,
+      logger,
+    ).handleChunk;
+  return new InboxConsumers({
+    consumers: CONSUMED_TOPIC_NAMES.map((topic) => ({
+      kafka,
+      logger,
+      groupId: groupOf(topicPrefix, topic),
+      topic: topicAddress(topicPrefix, topic),
+      chunkSize: messaging.chunkSize,
+      options: {
+        sessionTimeoutMs: messaging.sessionTimeoutSeconds * 1000,
+        rebalanceTimeoutMs: messaging.rebalanceTimeoutSeconds * 1000,
+        stallAfterMs: messaging.progressTimeoutSeconds * 1000,
+      },
+      fetchLag: (groupId: string, address: string) => admin.fetchLag(groupId, address),
+      handlerFrom: pipelineOf(topic),
+    })),
+    ensureTopics: () => admin.ensureTopics(wantedTopics(config)),
+    stopTimeoutMs: CONSUMER_STOP_MS,
+    logger,
+  });
+}
+
+function createDispatcher(
+  { config, dataSource, logger }: ProcessBase,
+  events: EventWriter,
+  tenants: TenantDirectory,
+  outbox: OutboxLimits,
+  observers: Observers,
+): DispatcherService {
+  const providers = providerLanes(config);
+  const rescue = createRescueLoop(dataSource, events, outbox, config.dispatch.rescueSeconds * 1000, observers.dispatch, logger);
+  return new DispatcherService(
+    (wake) =>
+      new DispatchPipeline(
+        dataSource,
+        events,
+        new MailComposer(dataSource, tenants),
+        claimLanes(config),
+        providers,
+        { leaseSeconds: config.dispatch.leaseSeconds, callTimeoutMs: timeoutsOf(config), rates: ratesOf(config), outbox },
+        observers.dispatch,
+        logger,
+        wake,
+      ),
+    [...providers.values()],
+    rescue,
+    { min: config.dispatch.pollMinMs, max: config.dispatch.pollMaxMs },
+    logger,
+  );
+}
+
+function maintenanceSettings(config: EinmalConfig, outbox: OutboxLimits) {
+  return {
+    campaignPageSize: config.campaigns.pageSize,
+    maxAttempts: config.dispatch.maxAttempts,
+    inboxRetentionDays: config.messaging.inboxRetentionDays,
+    sweepBatch: config.retention.sweepBatch,
+    sweepMs: config.retention.sweepMinutes * 60_000,
+    outbox,
+  };
+}
+
+function kafkaSettings({ kafka }: EinmalConfig) {
+  return {
+    brokers: kafka.brokers,
+    clientId: 'einmal',
+    ssl: kafka.ssl,
+    ...(kafka.sasl === null ? {} : { sasl: kafka.sasl }),
+  };
+}
+
+/** The consumer group of a topic, which is also the consumer's name in the inbox. */
+function groupOf(topicPrefix: string, topic: TopicName): string {
+  return `${topicPrefix}${topic}`;
+}
+
+function wantedTopics({ kafka, messaging }: EinmalConfig) {
+  return TOPIC_NAMES.map((name) => ({
+    topic: topicAddress(kafka.topicPrefix, name),
+    partitions: messaging.partitions,
+    replicationFactor: messaging.replicationFactor,
+    config: topicOf(name).config,
+  }));
+}
