@@ -9,7 +9,18 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  */
 export class CreateLedger1764400000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-    for (const text of [INBOX, DEAD_LETTERS, OUTBOX, SUBSCRIBERS, SUPPRESSIONS, APPROVALS, CAMPAIGNS, OPERATIONS, ATTEMPTS, RECEIPTS]) {
+    for (const text of [
+      INBOX,
+      DEAD_LETTERS,
+      OUTBOX,
+      SUBSCRIBERS,
+      SUPPRESSIONS,
+      APPROVALS,
+      CAMPAIGNS,
+      OPERATIONS,
+      ATTEMPTS,
+      RECEIPTS,
+    ]) {
       await runner.query(text);
     }
   }

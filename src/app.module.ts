@@ -39,7 +39,11 @@ export class AppModule {
     return {
       module: AppModule,
       controllers: [...HEALTH, ...(roles.has('api') ? API : []), ...(roles.has('consumer') ? HANDLERS : [])],
-      providers: [...shared(base, parts), ...health(base, parts, eventLoop), ...(roles.has('api') ? [TenantTokenGuard] : [])],
+      providers: [
+        ...shared(base, parts),
+        ...health(base, parts, eventLoop),
+        ...(roles.has('api') ? [TenantTokenGuard] : []),
+      ],
     };
   }
 }
@@ -53,7 +57,11 @@ function shared({ config, dataSource }: ProcessBase, { events, tenants }: Proces
   ];
 }
 
-function health({ config, dataSource, metrics }: ProcessBase, parts: ProcessParts, eventLoop: EventLoopDelay): Provider[] {
+function health(
+  { config, dataSource, metrics }: ProcessBase,
+  parts: ProcessParts,
+  eventLoop: EventLoopDelay,
+): Provider[] {
   const consumers = () => parts.consumers?.statuses() ?? [];
   const { sessionTimeoutSeconds, rebalanceTimeoutSeconds } = config.messaging;
   const processHealth = new ProcessHealth({

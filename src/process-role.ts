@@ -53,14 +53,16 @@ export function createProcessParts(base: ProcessBase): ProcessParts {
   const events = new EventWriter(config.kafka.topicPrefix);
   const tenants = new TenantDirectory(config);
   const outbox: OutboxLimits = { buckets: config.outbox.buckets, maxMessageBytes: MAX_MESSAGE_BYTES };
-  const kafka = roles.has('consumer') || roles.has('relay') ? createKafkaClient({ ...kafkaSettings(config), logger }) : null;
+  const kafka =
+    roles.has('consumer') || roles.has('relay') ? createKafkaClient({ ...kafkaSettings(config), logger }) : null;
   const admin = kafka && new KafkaAdmin({ kafka });
   const producer = kafka && roles.has('relay') ? new KafkaProducer({ kafka, logger }) : null;
 
   let relay: RelayService | null = null;
   const observers = createObservers(metrics, () => relay?.wake());
   if (producer) relay = createRelay(base, producer, observers);
-  const consumers = kafka && admin && roles.has('consumer') ? createConsumers(base, kafka, admin, tenants, outbox, observers) : null;
+  const consumers =
+    kafka && admin && roles.has('consumer') ? createConsumers(base, kafka, admin, tenants, outbox, observers) : null;
 
   const rescue = () =>
     createRescueLoop(dataSource, events, outbox, config.dispatch.rescueSeconds * 1000, observers.dispatch, logger);
@@ -83,11 +85,21 @@ export function createProcessParts(base: ProcessBase): ProcessParts {
 
 type Observers = ReturnType<typeof createObservers>;
 
-function createRelay({ config, dataSource, logger }: ProcessBase, producer: KafkaProducer, observers: Observers): RelayService {
+function createRelay(
+  { config, dataSource, logger }: ProcessBase,
+  producer: KafkaProducer,
+  observers: Observers,
+): RelayService {
   const { leaseSeconds, batchSize, buckets, pollMinMs, pollMaxMs } = config.outbox;
   // A produce call must end inside the lease, with room for the delete that follows.
   const produceTimeoutMs = (leaseSeconds * 1000) / 2;
-  const pipeline = new RelayPipeline(dataSource, producer, { leaseSeconds, batchSize, produceTimeoutMs }, observers.relay, logger);
+  const pipeline = new RelayPipeline(
+    dataSource,
+    producer,
+    { leaseSeconds, batchSize, produceTimeoutMs },
+    observers.relay,
+    logger,
+  );
   return new RelayService(dataSource, pipeline, { buckets, pollMs: { min: pollMinMs, max: pollMaxMs } }, logger);
 }
 
@@ -149,7 +161,14 @@ function createDispatcher(
   observers: Observers,
 ): DispatcherService {
   const providers = providerLanes(config);
-  const rescue = createRescueLoop(dataSource, events, outbox, config.dispatch.rescueSeconds * 1000, observers.dispatch, logger);
+  const rescue = createRescueLoop(
+    dataSource,
+    events,
+    outbox,
+    config.dispatch.rescueSeconds * 1000,
+    observers.dispatch,
+    logger,
+  );
   return new DispatcherService(
     (wake) =>
       new DispatchPipeline(
@@ -158,7 +177,12 @@ function createDispatcher(
         new MailComposer(dataSource, tenants),
         claimLanes(config),
         providers,
-        { leaseSeconds: config.dispatch.leaseSeconds, callTimeoutMs: timeoutsOf(config), rates: ratesOf(config), outbox },
+        {
+          leaseSeconds: config.dispatch.leaseSeconds,
+          callTimeoutMs: timeoutsOf(config),
+          rates: ratesOf(config),
+          outbox,
+        },
         observers.dispatch,
         logger,
         wake,

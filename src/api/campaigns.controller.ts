@@ -13,7 +13,9 @@ export class CampaignsController {
   /** State and counts; the counts by state add up to the audience once it is materialised. */
   @Get(':id')
   async find(@TenantId() tenantId: string, @Param('id') campaignId: string) {
-    const campaign = await this.dataSource.getRepository(CampaignEntity).findOneBy({ tenantId, campaignId: storable(campaignId) });
+    const campaign = await this.dataSource
+      .getRepository(CampaignEntity)
+      .findOneBy({ tenantId, campaignId: storable(campaignId) });
     if (!campaign) throw new NotFoundException('no campaign with this id');
     return {
       campaignId,
@@ -35,6 +37,7 @@ export class CampaignsController {
 
 /** PostgreSQL cannot compare with what it cannot store; nothing is stored under such an id. */
 export function storable(text: string): string {
-  if (text.includes('\0') || !text.isWellFormed()) throw new NotFoundException('nothing is stored under an id with U+0000 or a lone surrogate');
+  if (text.includes('\0') || !text.isWellFormed())
+    throw new NotFoundException('nothing is stored under an id with U+0000 or a lone surrogate');
   return text;
 }

@@ -16,7 +16,8 @@ export class OperationsController {
   async find(@TenantId() tenantId: string, @Param('key') operationKey: string) {
     const id = operationId(tenantId, storable(operationKey));
     const operation = await this.dataSource.getRepository(OperationEntity).findOneBy({ tenantId, operationId: id });
-    if (!operation || operation.operationKey !== operationKey) throw new NotFoundException('no operation with this key');
+    if (!operation || operation.operationKey !== operationKey)
+      throw new NotFoundException('no operation with this key');
     const attempts = await this.dataSource
       .getRepository(AttemptEntity)
       .find({ where: { tenantId, operationId: id }, order: { claimNumber: 'ASC' } });

@@ -23,7 +23,8 @@ export class TenantTokenGuard implements CanActivate {
 
   constructor(tenants: TenantDirectory) {
     for (const tenantId of tenants.ids()) {
-      for (const { sha256, scopes } of tenants.get(tenantId)?.tokens ?? []) this.#tokens.set(sha256, { tenantId, scopes });
+      for (const { sha256, scopes } of tenants.get(tenantId)?.tokens ?? [])
+        this.#tokens.set(sha256, { tenantId, scopes });
     }
   }
 

@@ -6,7 +6,11 @@ const count = loadStatement<{ tenant: string; campaign: string }, { reason: stri
 );
 
 /** Subscribers who were meant and are left out, by reason. */
-export async function countExclusions(executor: Executor, tenant: string, campaign: string): Promise<Record<string, number>> {
+export async function countExclusions(
+  executor: Executor,
+  tenant: string,
+  campaign: string,
+): Promise<Record<string, number>> {
   const rows = await count.run(executor, { tenant, campaign });
   return Object.fromEntries(rows.map((row) => [row.reason, row.subscribers]));
 }

@@ -13,7 +13,9 @@ const RETRY = { baseMs: 250, capMs: 5_000 };
 export async function openDatabase(dataSource: DataSource, logger: Logger): Promise<boolean> {
   await connect(dataSource, logger);
   if (!(await dataSource.showMigrations())) return true;
-  logger.error('database.schema-too-old', { remedy: 'run the migrations: npm run migrate, or node dist/src/cli/migrate.js up' });
+  logger.error('database.schema-too-old', {
+    remedy: 'run the migrations: npm run migrate, or node dist/src/cli/migrate.js up',
+  });
   await dataSource.destroy();
   return false;
 }

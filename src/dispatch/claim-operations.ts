@@ -21,10 +21,22 @@ export interface ClaimSettings {
   readonly leaseSeconds: number;
 }
 
-const findDue = loadStatement<{ tenants: string[]; providers: string[] }, { tenant_id: string; provider: string }>(import.meta.url, 'find-due-lanes.sql');
-const claim = loadStatement<{ tenant: string; provider: string; limit: number; worker: string; lease_seconds: number }, ClaimedRow>(import.meta.url, 'claim-operations.sql');
-const refill = loadStatement<{ tenant: string; provider: string; per_second: number; burst: number }, { available: number }>(import.meta.url, 'refill-tokens.sql');
-const spend = loadStatement<{ tenant: string; provider: string; spent: number }, never>(import.meta.url, 'spend-tokens.sql');
+const findDue = loadStatement<{ tenants: string[]; providers: string[] }, { tenant_id: string; provider: string }>(
+  import.meta.url,
+  'find-due-lanes.sql',
+);
+const claim = loadStatement<
+  { tenant: string; provider: string; limit: number; worker: string; lease_seconds: number },
+  ClaimedRow
+>(import.meta.url, 'claim-operations.sql');
+const refill = loadStatement<
+  { tenant: string; provider: string; per_second: number; burst: number },
+  { available: number }
+>(import.meta.url, 'refill-tokens.sql');
+const spend = loadStatement<{ tenant: string; provider: string; spent: number }, never>(
+  import.meta.url,
+  'spend-tokens.sql',
+);
 
 /** The lanes in which something is due now. */
 export async function findDueLanes(executor: Executor, lanes: readonly Lane[]): Promise<Lane[]> {
@@ -56,7 +68,13 @@ export async function claimOperations(
   return rows.map((row) => ({ ...row, provider: lane.provider, lease }));
 }
 
-async function claimWithinRate(dataSource: DataSource, lane: Lane, limit: number, rate: Rate, settings: ClaimSettings): Promise<ClaimedRow[]> {
+async function claimWithinRate(
+  dataSource: DataSource,
+  lane: Lane,
+  limit: number,
+  rate: Rate,
+  settings: ClaimSettings,
+): Promise<ClaimedRow[]> {
   return await inTransaction(dataSource, 'claim', async (tx) => {
     const key = { tenant: lane.tenantId, provider: lane.provider };
     const [tokens] = await refill.run(tx, { ...key, per_second: rate.perSecond, burst: rate.burst });
@@ -68,7 +86,12 @@ async function claimWithinRate(dataSource: DataSource, lane: Lane, limit: number
   });
 }
 
-async function claimRows(executor: Executor, lane: Lane, limit: number, settings: ClaimSettings): Promise<ClaimedRow[]> {
+async function claimRows(
+  executor: Executor,
+  lane: Lane,
+  limit: number,
+  settings: ClaimSettings,
+): Promise<ClaimedRow[]> {
   return await claim.run(executor, {
     tenant: lane.tenantId,
     provider: lane.provider,

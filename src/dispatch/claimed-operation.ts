@@ -32,7 +32,11 @@ export interface Fence {
 }
 
 /** The columns that fence a write, for many rows at once. */
-export function fences(operations: readonly Fence[]): { tenants: string[]; operation_ids: string[]; claim_seqs: string[] } {
+export function fences(operations: readonly Fence[]): {
+  tenants: string[];
+  operation_ids: string[];
+  claim_seqs: string[];
+} {
   return {
     tenants: operations.map((each) => each.tenant_id),
     operation_ids: operations.map((each) => each.operation_id),

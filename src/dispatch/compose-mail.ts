@@ -10,8 +10,7 @@ import { defaultSender } from '../tenants/default-sender.ts';
 import type { ClaimedOperation } from './claimed-operation.ts';
 
 export type ComposedMail =
-  | { readonly ok: true; readonly mail: OutgoingMail }
-  | { readonly ok: false; readonly rule: string };
+  { readonly ok: true; readonly mail: OutgoingMail } | { readonly ok: false; readonly rule: string };
 
 /** What a campaign's operation keeps of its subscriber. */
 interface FrozenRequest {
@@ -57,7 +56,11 @@ export class MailComposer {
       : this.#composeSingle(operation, request, address);
   }
 
-  async #composeForCampaign(operation: ClaimedOperation, request: FrozenRequest, to: ParsedAddress): Promise<ComposedMail> {
+  async #composeForCampaign(
+    operation: ClaimedOperation,
+    request: FrozenRequest,
+    to: ParsedAddress,
+  ): Promise<ComposedMail> {
     const compiled = await this.#revision(operation);
     if (typeof compiled === 'string') return { ok: false, rule: compiled };
     return fill(operation, compiled, to, { subscriber: request.subscriber, campaign: { id: operation.campaign_id } });
@@ -95,7 +98,8 @@ export class MailComposer {
 
   async #compileRevision(operation: ClaimedOperation): Promise<CompiledMail | string> {
     const { tenant_id: tenant, campaign_id: campaign, revision } = operation;
-    if (campaign === null || revision === null) throw new ServiceError('no-revision', 'the operation names no revision', { retryable: false });
+    if (campaign === null || revision === null)
+      throw new ServiceError('no-revision', 'the operation names no revision', { retryable: false });
     const [row] = await loadRevision.run(this.dataSource, { tenant, campaign, revision });
     if (!row) return 'the revision is not there';
     const { from, replyTo, subject, html, text } = row.content;
@@ -110,10 +114,20 @@ export class MailComposer {
   }
 }
 
-function fill(operation: ClaimedOperation, compiled: CompiledMail, to: ParsedAddress, data: Readonly<Record<string, unknown>>): ComposedMail {
+function fill(
+  operation: ClaimedOperation,
+  compiled: CompiledMail,
+  to: ParsedAddress,
+  data: Readonly<Record<string, unknown>>,
+): ComposedMail {
   const domain = compiled.from.slice(compiled.from.lastIndexOf('@') + 1);
   // The ledger's time of the operation, so that a later attempt carries the same Date.
-  const filled = compiled.fill({ to: to.send, ...mailIdentity(operation.operation_id, domain), date: operation.created_at, data });
+  const filled = compiled.fill({
+    to: to.send,
+    ...mailIdentity(operation.operation_id, domain),
+    date: operation.created_at,
+    data,
+  });
   if (!filled.ok) return filled;
   return {
     ok: true,

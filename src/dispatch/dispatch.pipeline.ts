@@ -28,7 +28,8 @@ export interface DispatchSettings {
 const RECORD_MARGIN_MS = 2_000;
 const LARGEST_BATCH = 500;
 
-type NotCalled = Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
+type NotCalled =
+  Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
 
 /**
  * The road of an operation: claim, compose, commit the intent, call, record. Statements are shared by all operations that
@@ -59,14 +60,21 @@ export class DispatchPipeline {
     for (const provider of providers.keys()) {
       this.#intents.set(
         provider,
-        createMicroBatch({ maxSize: LARGEST_BATCH, run: (batch) => commitIntents(dataSource, provider, this.worker, batch) }),
+        createMicroBatch({
+          maxSize: LARGEST_BATCH,
+          run: (batch) => commitIntents(dataSource, provider, this.worker, batch),
+        }),
       );
     }
-    this.#ends = createMicroBatch({ maxSize: LARGEST_BATCH, run: (batch) => endClaims(dataSource, events, outbox, batch) });
+    this.#ends = createMicroBatch({
+      maxSize: LARGEST_BATCH,
+      run: (batch) => endClaims(dataSource, events, outbox, batch),
+    });
     // Storing is a loop of its own: whatever goes wrong here, the provider is never called again because of it.
     this.#records = createMicroBatch({
       maxSize: LARGEST_BATCH,
-      run: (batch) => untilStored(() => recordResults(dataSource, events, outbox, batch), logger, 'dispatch.record-failed'),
+      run: (batch) =>
+        untilStored(() => recordResults(dataSource, events, outbox, batch), logger, 'dispatch.record-failed'),
     });
   }
 
@@ -94,15 +102,23 @@ export class DispatchPipeline {
   }
 
   async #claim(lane: Lane, provider: ProviderLane, limit: number): Promise<number> {
-    const claimed = await claimOperations(this.dataSource, lane, limit, this.settings.rates.get(lane.provider) ?? null, {
-      worker: this.worker,
-      leaseSeconds: this.settings.leaseSeconds,
-    });
+    const claimed = await claimOperations(
+      this.dataSource,
+      lane,
+      limit,
+      this.settings.rates.get(lane.provider) ?? null,
+      {
+        worker: this.worker,
+        leaseSeconds: this.settings.leaseSeconds,
+      },
+    );
     provider.claimed(limit, claimed.length);
     this.observer.claimed(claimed.length);
     for (const operation of claimed) {
       const way = this.#attempt(operation, provider)
-        .catch((error: unknown) => this.logger.error('dispatch.attempt-failed', { operationId: operation.operation_id, error }))
+        .catch((error: unknown) =>
+          this.logger.error('dispatch.attempt-failed', { operationId: operation.operation_id, error }),
+        )
         .finally(() => {
           this.#underWay.delete(way);
           provider.finished();
@@ -124,7 +140,11 @@ export class DispatchPipeline {
   }
 
   /** Holds one of the provider's calls from the intent to the answer, so that intents never run ahead of calls. */
-  async #callOnce(operation: ClaimedOperation, provider: ProviderLane, mail: OutgoingMail): Promise<CallResult | undefined> {
+  async #callOnce(
+    operation: ClaimedOperation,
+    provider: ProviderLane,
+    mail: OutgoingMail,
+  ): Promise<CallResult | undefined> {
     const leaveCall = await provider.enterCall();
     try {
       const timeoutMs = this.settings.callTimeoutMs.get(provider.name) ?? 0;
@@ -135,7 +155,11 @@ export class DispatchPipeline {
       const intent = await this.#intent(operation);
       if (intent.kind === 'claim-lost') return this.#claimLost(operation, 'commit-intents');
       if (intent.kind !== 'committed') {
-        return await this.#endWithoutCall(operation, intent.kind, intent.kind === 'suppressed' ? intent.reason : undefined);
+        return await this.#endWithoutCall(
+          operation,
+          intent.kind,
+          intent.kind === 'suppressed' ? intent.reason : undefined,
+        );
       }
       await reach('dispatch.before-call', { operationId: operation.operation_id });
       const result = await this.#call(provider, mail, timeoutMs);
@@ -156,7 +180,8 @@ export class DispatchPipeline {
     const result = await provider.provider.deliver(mail, timeoutMs);
     this.observer.called(provider.name, result, (performance.now() - startedAt) / 1000);
     const stopped = provider.learn(result);
-    if (stopped) this.logger.error('dispatch.lane-stopped', { provider: provider.name, why: stopped, code: result.code });
+    if (stopped)
+      this.logger.error('dispatch.lane-stopped', { provider: provider.name, why: stopped, code: result.code });
     return result;
   }
 

@@ -49,7 +49,11 @@ export async function endClaims(
 
 function eventOf(events: EventWriter, { operation, state, reason }: ClaimEnd) {
   if (state === 'queued' || state === 'awaiting-approval') return [];
-  const origin = { tenantId: operation.tenant_id, causationId: operation.causation_id, traceparent: operation.traceparent };
+  const origin = {
+    tenantId: operation.tenant_id,
+    causationId: operation.causation_id,
+    traceparent: operation.traceparent,
+  };
   return [
     operationEvent(events, EVENTS[state], origin, {
       operationKey: operation.operation_key,

@@ -18,19 +18,21 @@ export function providerLanes({ providers, dispatch }: EinmalConfig): Map<string
     accountPauseMs: dispatch.accountPauseSeconds * 1000,
   };
   return new Map(
-    Object.entries(providers).map(([name, { host, port, security, auth, connections, timeoutSeconds, name: ehloName }]) => {
-      const provider = createSmtpProvider({
-        name,
-        host,
-        port,
-        security,
-        connections,
-        timeoutMs: timeoutSeconds * 1000,
-        ...(auth === null ? {} : { auth }),
-        ...(ehloName === null ? {} : { ehloName }),
-      });
-      return [name, new ProviderLane(provider, settings)];
-    }),
+    Object.entries(providers).map(
+      ([name, { host, port, security, auth, connections, timeoutSeconds, name: ehloName }]) => {
+        const provider = createSmtpProvider({
+          name,
+          host,
+          port,
+          security,
+          connections,
+          timeoutMs: timeoutSeconds * 1000,
+          ...(auth === null ? {} : { auth }),
+          ...(ehloName === null ? {} : { ehloName }),
+        });
+        return [name, new ProviderLane(provider, settings)];
+      },
+    ),
   );
 }
 

@@ -20,7 +20,11 @@ export class ProviderLane {
 
   constructor(
     readonly provider: MailProvider,
-    private readonly settings: { readonly claimBatch: number; readonly claimBatchMax: number; readonly accountPauseMs: number },
+    private readonly settings: {
+      readonly claimBatch: number;
+      readonly claimBatchMax: number;
+      readonly accountPauseMs: number;
+    },
   ) {
     this.#window = this.#smallestWindow();
   }

@@ -19,8 +19,17 @@ export interface CallResult {
 
 const record = loadStatement<
   Record<
-    | 'tenants' | 'operation_ids' | 'claim_seqs' | 'outcomes' | 'codes' | 'diagnostics' | 'effect_ids' | 'states'
-    | 'reasons' | 'delays_ms' | 'uncounted',
+    | 'tenants'
+    | 'operation_ids'
+    | 'claim_seqs'
+    | 'outcomes'
+    | 'codes'
+    | 'diagnostics'
+    | 'effect_ids'
+    | 'states'
+    | 'reasons'
+    | 'delays_ms'
+    | 'uncounted',
     unknown[]
   >,
   { tenant_id: string; operation_id: string }
@@ -70,7 +79,11 @@ export async function recordResults(
 
 function eventOf(events: EventWriter, { operation, attempt, result }: CallResult, { state, reason }: Settlement) {
   if (state === 'queued') return [];
-  const origin = { tenantId: operation.tenant_id, causationId: operation.causation_id, traceparent: operation.traceparent };
+  const origin = {
+    tenantId: operation.tenant_id,
+    causationId: operation.causation_id,
+    traceparent: operation.traceparent,
+  };
   return [
     operationEvent(events, EVENTS[state], origin, {
       operationKey: operation.operation_key,

@@ -29,9 +29,19 @@ export function settle(result: DeliveryResult, attempt: number, maxAttempts: num
     case 'ambiguous':
       return { state: 'unknown', reason: `the provider may have taken it, ${said}`, delayMs: 0, counts: true };
     case 'throttled':
-      return { state: 'queued', reason: `throttled, ${said}`, delayMs: result.retryAfterMs ?? backoffMs(attempt, BACKOFF), counts: false };
+      return {
+        state: 'queued',
+        reason: `throttled, ${said}`,
+        delayMs: result.retryAfterMs ?? backoffMs(attempt, BACKOFF),
+        counts: false,
+      };
     case 'account':
-      return { state: 'queued', reason: `the provider's account, ${said}`, delayMs: backoffMs(attempt, BACKOFF), counts: false };
+      return {
+        state: 'queued',
+        reason: `the provider's account, ${said}`,
+        delayMs: backoffMs(attempt, BACKOFF),
+        counts: false,
+      };
     case 'not-sent':
       return attempt >= maxAttempts
         ? { state: 'dead', reason: `all ${maxAttempts} attempts failed, the last: ${said}`, delayMs: 0, counts: true }

@@ -50,11 +50,21 @@ export class ProcessHealth {
   }
 
   live(): Verdict {
-    const failed = this.sources.consumers().filter((consumer) => consumer.state === 'failed').map(({ topic }) => topic);
-    const hung = this.sources.loops().filter((loop) => (loop.currentRunMs ?? 0) > HUNG_PASS_MS).map(({ name }) => name);
+    const failed = this.sources
+      .consumers()
+      .filter((consumer) => consumer.state === 'failed')
+      .map(({ topic }) => topic);
+    const hung = this.sources
+      .loops()
+      .filter((loop) => (loop.currentRunMs ?? 0) > HUNG_PASS_MS)
+      .map(({ name }) => name);
     const { maxMs } = this.sources.eventLoop.sample();
     const ok = failed.length === 0 && hung.length === 0 && maxMs < STALLED_EVENT_LOOP_MS;
-    return { ok, status: ok ? 'ok' : 'failed', details: { failedConsumers: failed, hungLoops: hung, eventLoopMaxMs: Math.round(maxMs) } };
+    return {
+      ok,
+      status: ok ? 'ok' : 'failed',
+      details: { failedConsumers: failed, hungLoops: hung, eventLoopMaxMs: Math.round(maxMs) },
+    };
   }
 
   async ready(): Promise<Verdict> {
@@ -70,7 +80,8 @@ export class ProcessHealth {
 
   #consumersJoined(): boolean {
     const consumers = this.sources.consumers();
-    const joined = consumers.length >= this.sources.consumersWanted && consumers.every(({ state }) => state === 'running');
+    const joined =
+      consumers.length >= this.sources.consumersWanted && consumers.every(({ state }) => state === 'running');
     if (joined) {
       this.#everJoined = true;
       this.#lastJoinedAt = monotonicNow();

@@ -125,6 +125,16 @@ describe('compileMail', () => {
     expect(withoutFinalBreak(mail.text)).toBe('T c1 <&>');
   });
 
+  it('makes a mail of text alone where no html is given', async () => {
+    const { html: _html, ...source } = SOURCE;
+    const result = compileMail({ ...source, text: 'Dear {{ subscriber.attributes.name }}' });
+    if (!result.ok) throw new Error(result.rule);
+    const mail = await simpleParser(raw(result.mail, filling({ name: 'Jörg' })));
+    expect(mail.html).toBe(false);
+    expect(withoutFinalBreak(mail.text)).toBe('Dear Jörg');
+    expect(compileMail(source)).toMatchObject({ ok: false, field: 'html' });
+  });
+
   it('converts the rendered html where the template cannot be converted', async () => {
     const html = '<ul>{% for i in subscriber.attributes.things %}<li>{{ i }}</li>{% endfor %}</ul>';
     expect(compiled().textFrom).toBe('template');

@@ -1,4 +1,5 @@
 import { Liquid, type Template } from 'liquidjs';
+import { compilePlainOutputs } from './plain-outputs.ts';
 import { scrubAddresses } from './scrub-addresses.ts';
 
 /** What a template may read: plain JSON data, e.g. `{ subscriber: { email, attributes }, campaign: { id } }`. */
@@ -42,7 +43,12 @@ export function compileTemplate(source: string, kind: 'html' | 'plain'): Templat
   } catch (error) {
     return { ok: false, rule: whyRefused(error) };
   }
-  return { ok: true, template: { render: (data, now) => render(engine, parsed, data, now) } };
+  const quick = compilePlainOutputs(source, kind);
+  return { ok: true, template: { render: (data, now) => quickly(quick?.(data)) ?? render(engine, parsed, data, now) } };
+}
+
+function quickly(text: string | null | undefined): Rendered | null {
+  return typeof text === 'string' ? { ok: true, text } : null;
 }
 
 function render(engine: Liquid, parsed: Template[], data: TemplateData, now: Date): Rendered {

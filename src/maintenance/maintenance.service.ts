@@ -29,17 +29,34 @@ const pruneInbox = loadStatement<{ retention_days: number; page_size: number }, 
 export class MaintenanceService implements ProcessPart {
   readonly #loops: readonly PollingLoop[];
 
-  constructor(dataSource: DataSource, events: EventWriter, rescue: PollingLoop, settings: MaintenanceSettings, logger: Logger) {
+  constructor(
+    dataSource: DataSource,
+    events: EventWriter,
+    rescue: PollingLoop,
+    settings: MaintenanceSettings,
+    logger: Logger,
+  ) {
     const { outbox, campaignPageSize: pageSize, maxAttempts } = settings;
     const loop = (name: string, min: number, max: number, runOnce: () => Promise<RunResult>): PollingLoop =>
       new PollingLoop({ name, runOnce, idleMs: { min, max }, logger });
     this.#loops = [
       rescue,
       loop('start-campaigns', 100, 500, async () => ((await startDueCampaigns(dataSource)) > 0 ? 'more' : 'idle')),
-      loop('materialise', 100, 500, async () => await materialisePage(dataSource, events, { pageSize, maxAttempts, outbox })),
-      loop('complete-campaigns', 500, 2_000, async () => ((await completeCampaigns(dataSource, events, outbox)) > 0 ? 'more' : 'idle')),
-      loop('cancel-remaining', 500, 2_000, async () => ((await cancelRemaining(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle')),
-      loop('expire', 500, 2_000, async () => ((await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle')),
+      loop(
+        'materialise',
+        100,
+        500,
+        async () => await materialisePage(dataSource, events, { pageSize, maxAttempts, outbox }),
+      ),
+      loop('complete-campaigns', 500, 2_000, async () =>
+        (await completeCampaigns(dataSource, events, outbox)) > 0 ? 'more' : 'idle',
+      ),
+      loop('cancel-remaining', 500, 2_000, async () =>
+        (await cancelRemaining(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
+      ),
+      loop('expire', 500, 2_000, async () =>
+        (await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
+      ),
       loop('prune-inbox', settings.sweepMs, settings.sweepMs, async () => {
         const pruned = await pruneInbox.run(dataSource, {
           retention_days: settings.inboxRetentionDays,

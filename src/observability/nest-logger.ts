@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { LogFields, Logger } from './logger.ts';
 
-/** Nest's own log lines as events `nest.log`, with Nest's text as the field `message`. */
+/** Nest's own log lines as events `nest.log`, with Nest's text as the field `message`; its chatter at start is for debugging. */
 export class NestLogger implements LoggerService {
   readonly #logger: Logger;
 
@@ -10,7 +10,7 @@ export class NestLogger implements LoggerService {
   }
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.#logger.info('nest.log', fieldsOf(message, rest));
+    this.#logger.debug('nest.log', fieldsOf(message, rest));
   }
 
   error(message: unknown, ...rest: unknown[]): void {

@@ -4,7 +4,10 @@ import type { EventBatch } from '../messaging/inbox/consumed-event.ts';
 import { Handles, type DataOf } from '../messaging/inbox/handles.decorator.ts';
 
 const store = loadStatement<
-  Record<'tenants' | 'providers' | 'receipt_ids' | 'refs' | 'effect_ids' | 'types' | 'occurred_ats' | 'contents', unknown[]>,
+  Record<
+    'tenants' | 'providers' | 'receipt_ids' | 'refs' | 'effect_ids' | 'types' | 'occurred_ats' | 'contents',
+    unknown[]
+  >,
   never
 >(import.meta.url, 'store-receipts.sql');
 

@@ -17,8 +17,19 @@ export interface SubscriberFact {
 
 const upsert = loadStatement<
   Record<
-    | 'tenants' | 'subscriber_ids' | 'statuses' | 'emails' | 'address_sends' | 'address_keys' | 'key_versions'
-    | 'address_faults' | 'lists' | 'attributes' | 'locales' | 'time_zones' | 'fact_times',
+    | 'tenants'
+    | 'subscriber_ids'
+    | 'statuses'
+    | 'emails'
+    | 'address_sends'
+    | 'address_keys'
+    | 'key_versions'
+    | 'address_faults'
+    | 'lists'
+    | 'attributes'
+    | 'locales'
+    | 'time_zones'
+    | 'fact_times',
     unknown[]
   >,
   never

@@ -29,7 +29,14 @@ export interface SuppressionChange {
 
 const upsert = loadStatement<
   Record<
-    | 'tenants' | 'address_keys' | 'scopes' | 'key_versions' | 'reasons' | 'actives' | 'causes' | 'fact_times'
+    | 'tenants'
+    | 'address_keys'
+    | 'scopes'
+    | 'key_versions'
+    | 'reasons'
+    | 'actives'
+    | 'causes'
+    | 'fact_times'
     | 'expiries',
     unknown[]
   >,

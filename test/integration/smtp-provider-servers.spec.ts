@@ -99,16 +99,21 @@ const tlsServers: SMTPServer[] = [];
 /** The package's own server with its self-signed certificate. Mails to `slow` wait at RCPT for `goOn`. */
 async function tlsServer(options: SMTPServerOptions): Promise<TlsServer> {
   const mails: string[] = [];
-  let goOn: () => void = () => undefined;
+  const held: Array<() => void> = [];
   const server = new SMTPServer({
     authOptional: true,
     ...options,
     onRcptTo: (address, _session, done) => {
-      if (address.address.startsWith('slow')) goOn = () => done();
+      if (address.address.startsWith('slow')) held.push(done);
       else done();
     },
     onData: (stream, _session, done) => {
-      stream.on('data', (chunk: Buffer) => mails.push(chunk.toString())).on('end', () => done());
+      let mail = '';
+      stream.on('data', (chunk: Buffer) => (mail += chunk.toString()));
+      stream.on('end', () => {
+        mails.push(mail);
+        done();
+      });
     },
   });
   server.on('error', () => undefined);
@@ -116,7 +121,7 @@ async function tlsServer(options: SMTPServerOptions): Promise<TlsServer> {
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
-  return { host: '127.0.0.1', port, mails, goOn: () => goOn() };
+  return { host: '127.0.0.1', port, mails, goOn: () => held.forEach((done) => done()) };
 }
 
 afterAll(async () => {

@@ -168,6 +168,20 @@ export function exitCodeOf(code, signal) {
   return signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 0);
 }
 
+/**
+ * npm hands a signal to the shell that it starts a script with; a shell dies of it and tells nobody. So the target is asked to stop when
+ * our parent is gone. Scripts begin with `exec`, so that there is no shell in between and npm's own death is seen too.
+ */
+function whenParentEnds(act) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    act();
+  }, 250);
+  watch.unref();
+}
+
 /** @returns {Promise<number>} exit code of the target */
 export function runTarget(node, target, rest, environment = process.env) {
   return new Promise((done, fail) => {
@@ -177,6 +191,7 @@ export function runTarget(node, target, rest, environment = process.env) {
       env: environment,
     });
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+    if (environment.npm_lifecycle_event !== undefined) whenParentEnds(() => child.kill('SIGTERM'));
     child.once('error', fail);
     child.once('exit', (code, signal) => done(exitCodeOf(code, signal)));
   });

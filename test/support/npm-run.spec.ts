@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from './stack/folders.ts';
+import { pollUntil } from './stack/poll-until.ts';
 import { CannotRun, exitCodeOf, main, needsBuild, needsInstall, parseWords, runTarget, underLock } from './npm-run.mjs';
 
 let root = '';
@@ -156,4 +157,25 @@ describe('the target', () => {
     child.stdout.once('data', () => child.kill('SIGTERM'));
     expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(9);
   });
+
+  it('is asked to stop when npm has ended, which hands signals to a shell only', async () => {
+    put(
+      'target.mjs',
+      `import { writeFileSync } from 'node:fs';
+       process.on('SIGTERM', () => { writeFileSync('stopped', ''); process.exit(0); });
+       process.stdout.write('up'); setInterval(() => {}, 1000);`,
+    );
+    put('package.json', JSON.stringify({ scripts: { one: 'node run.mjs; true' } }));
+    put(
+      'run.mjs',
+      `import { runTarget } from ${JSON.stringify(join(projectRoot, 'test/support/npm-run.mjs'))};
+       process.exit(await runTarget(process.execPath, 'target.mjs', []));`,
+    );
+    const npm = spawn('npm', ['run', '-s', 'one'], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    npm.stdout.once('data', () => npm.kill('SIGTERM'));
+    const stopped = await pollUntil(() => (existsSync(join(root, 'stopped')) ? 'stopped' : null), {
+      deadlineMs: 20_000,
+    });
+    expect(stopped).toBe('stopped');
+  }, 30_000);
 });

@@ -29,23 +29,47 @@ export class ApprovalFactsHandler {
 
   @Handles('einmal.approval.granted.v1')
   async granted(batch: EventBatch<Granted>): Promise<void> {
-    const newest = await this.#lockAndStore(batch, ({ data }) => ({ hash: data.hash, granted: true, decidedBy: data.approvedBy, expiresAt: data.expiresAt ?? null, reason: null }));
-    await queueApproved(batch.tx, newest.map((event) => ({ tenantId: event.tenantId, object: event.data.object })));
+    const newest = await this.#lockAndStore(batch, ({ data }) => ({
+      hash: data.hash,
+      granted: true,
+      decidedBy: data.approvedBy,
+      expiresAt: data.expiresAt ?? null,
+      reason: null,
+    }));
+    await queueApproved(
+      batch.tx,
+      newest.map((event) => ({ tenantId: event.tenantId, object: event.data.object })),
+    );
     for (const event of newest) await this.#approve(batch, event);
   }
 
   @Handles('einmal.approval.withdrawn.v1')
   async withdrawn(batch: EventBatch<Withdrawn>): Promise<void> {
-    const newest = await this.#lockAndStore(batch, ({ data }) => ({ hash: null, granted: false, decidedBy: data.by, expiresAt: null, reason: data.reason ?? null }));
+    const newest = await this.#lockAndStore(batch, ({ data }) => ({
+      hash: null,
+      granted: false,
+      decidedBy: data.by,
+      expiresAt: null,
+      reason: data.reason ?? null,
+    }));
     for (const event of newest) await this.#withdraw(batch, event);
   }
 
   async #lockAndStore<D extends Granted | Withdrawn>(
     { events, tx }: EventBatch<D>,
-    decide: (event: ConsumedEvent<D>) => { hash: string | null; granted: boolean; decidedBy: string; expiresAt: string | null; reason: string | null },
+    decide: (event: ConsumedEvent<D>) => {
+      hash: string | null;
+      granted: boolean;
+      decidedBy: string;
+      expiresAt: string | null;
+      reason: string | null;
+    },
   ): Promise<ConsumedEvent<D>[]> {
     const newest = newestFacts(events, ({ tenantId, data }) => JSON.stringify([tenantId, data.object, data.revision]));
-    await lockObjects(tx, newest.map((event) => ({ tenantId: event.tenantId, object: event.data.object })));
+    await lockObjects(
+      tx,
+      newest.map((event) => ({ tenantId: event.tenantId, object: event.data.object })),
+    );
     await storeApprovals(
       tx,
       newest.map((event) => ({
@@ -65,7 +89,9 @@ export class ApprovalFactsHandler {
     const origin = { tenantId: event.tenantId, causationId: event.id, traceparent: event.traceparent };
     const campaign = await findCampaign(tx, event.tenantId, campaignId);
     if (campaign && Number(campaign.revision) > event.data.revision) {
-      outbox.push(campaignRefused(this.events, origin, campaignId, 'revision-not-newest', { revision: event.data.revision }));
+      outbox.push(
+        campaignRefused(this.events, origin, campaignId, 'revision-not-newest', { revision: event.data.revision }),
+      );
       return;
     }
     // Approving a revision that is not there yet: it takes effect when the revision arrives.
@@ -77,7 +103,11 @@ export class ApprovalFactsHandler {
   async #withdraw({ tx, outbox }: EventBatch<Withdrawn>, event: ConsumedEvent<Withdrawn>): Promise<void> {
     const campaignId = campaignOfObject(event.data.object);
     if (campaignId === undefined) return;
-    const [campaign] = await withdraw.run(tx, { tenant: event.tenantId, campaign: campaignId, revision: event.data.revision });
+    const [campaign] = await withdraw.run(tx, {
+      tenant: event.tenantId,
+      campaign: campaignId,
+      revision: event.data.revision,
+    });
     if (!campaign) return;
     const type = WITHDRAWN_EVENT[campaign.state];
     if (!type) return;

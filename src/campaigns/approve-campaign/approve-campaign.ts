@@ -7,7 +7,10 @@ import type { CampaignRow } from '../campaign-row.ts';
 import { findCampaign } from '../find-campaign.ts';
 import { approvalObject } from '../lock-campaign.ts';
 
-const approve = loadStatement<{ tenant: string; campaign: string }, CampaignRow>(import.meta.url, 'approve-campaign.sql');
+const approve = loadStatement<{ tenant: string; campaign: string }, CampaignRow>(
+  import.meta.url,
+  'approve-campaign.sql',
+);
 
 const findApproval = loadStatement<
   { tenant: string; object: string; revision: string },
@@ -34,7 +37,12 @@ export async function approveCampaign(
   const campaign = await findCampaign(tx, tenantId, campaignId);
   const fault = campaign && (await approvalFault(tx, campaign));
   if (campaign && fault) {
-    outbox.push(campaignRefused(events, origin, campaignId, fault, { revision: Number(campaign.revision), contentHash: campaign.content_hash }));
+    outbox.push(
+      campaignRefused(events, origin, campaignId, fault, {
+        revision: Number(campaign.revision),
+        contentHash: campaign.content_hash,
+      }),
+    );
   }
 }
 

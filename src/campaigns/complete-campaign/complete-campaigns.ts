@@ -10,13 +10,21 @@ import { countOperations } from '../count-operations.ts';
 const complete = loadStatement<Record<never, never>, CampaignRow>(import.meta.url, 'complete-campaigns.sql');
 
 /** Completes every campaign whose operations are all in a final state. Returns how many. */
-export async function completeCampaigns(dataSource: DataSource, events: EventWriter, limits: OutboxLimits): Promise<number> {
+export async function completeCampaigns(
+  dataSource: DataSource,
+  events: EventWriter,
+  limits: OutboxLimits,
+): Promise<number> {
   return await inTransaction(dataSource, 'complete', async (tx) => {
     const completed = await complete.run(tx, {});
     const entries = [];
     for (const campaign of completed) {
       const counts = await countOperations(tx, campaign.tenant_id, campaign.campaign_id);
-      const origin = { tenantId: campaign.tenant_id, causationId: campaign.causation_id, traceparent: campaign.traceparent };
+      const origin = {
+        tenantId: campaign.tenant_id,
+        causationId: campaign.causation_id,
+        traceparent: campaign.traceparent,
+      };
       entries.push(campaignEvent(events, 'einmal.campaign.completed.v1', origin, campaign, counts));
     }
     await appendToOutbox(tx, entries, limits);

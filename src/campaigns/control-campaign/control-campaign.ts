@@ -50,6 +50,10 @@ export async function controlCampaign(
     return;
   }
   const known = await findCampaign(tx, origin.tenantId, request.campaignId);
-  const fault = !known ? 'campaign-not-there' : known.state === 'paused' ? 'approval-not-granted' : 'state-does-not-allow-it';
+  const fault = !known
+    ? 'campaign-not-there'
+    : known.state === 'paused'
+      ? 'approval-not-granted'
+      : 'state-does-not-allow-it';
   outbox.push(campaignRefused(events, origin, request.campaignId, fault));
 }

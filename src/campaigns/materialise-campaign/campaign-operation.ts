@@ -44,7 +44,10 @@ export function campaignOperation(
     operationKey,
     kind: 'email',
     class: campaign.class,
-    payloadHash: Buffer.from(payloadHash({ kind: 'email', request, class: campaign.class }).slice('sha256:'.length), 'hex'),
+    payloadHash: Buffer.from(
+      payloadHash({ kind: 'email', request, class: campaign.class }).slice('sha256:'.length),
+      'hex',
+    ),
     hashVersion: HASH_VERSION,
     state: 'queued',
     stateReason: null,

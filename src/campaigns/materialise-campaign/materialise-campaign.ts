@@ -28,10 +28,22 @@ export interface MaterialiseSettings {
 }
 
 const nextCampaign = loadStatement<Record<never, never>, MaterialisingCampaign>(import.meta.url, 'next-campaign.sql');
-const readPage = loadStatement<{ tenant: string; through: string; page_size: number; class: string }, PageRow>(import.meta.url, 'read-page.sql');
-const insertExclusions = loadStatement<{ tenant: string; campaign: string; subscribers: string[]; reasons: string[] }, never>(import.meta.url, 'insert-exclusions.sql');
-const advance = loadStatement<{ tenant: string; campaign: string; revision: string; through: string }, { campaign_id: string }>(import.meta.url, 'advance-campaign.sql');
-const beginSending = loadStatement<{ tenant: string; campaign: string; revision: string }, CampaignRow>(import.meta.url, 'begin-sending.sql');
+const readPage = loadStatement<{ tenant: string; through: string; page_size: number; class: string }, PageRow>(
+  import.meta.url,
+  'read-page.sql',
+);
+const insertExclusions = loadStatement<
+  { tenant: string; campaign: string; subscribers: string[]; reasons: string[] },
+  never
+>(import.meta.url, 'insert-exclusions.sql');
+const advance = loadStatement<
+  { tenant: string; campaign: string; revision: string; through: string },
+  { campaign_id: string }
+>(import.meta.url, 'advance-campaign.sql');
+const beginSending = loadStatement<{ tenant: string; campaign: string; revision: string }, CampaignRow>(
+  import.meta.url,
+  'begin-sending.sql',
+);
 
 /**
  * Freezes one page of one campaign's audience into operations, in one transaction with the place it got to; after a crash
@@ -103,7 +115,11 @@ async function finish(
   if (!sending) return;
   const counts = await countOperations(tx, campaign.tenant_id, campaign.campaign_id);
   const leftOut = await countExclusions(tx, campaign.tenant_id, campaign.campaign_id);
-  const origin = { tenantId: campaign.tenant_id, causationId: campaign.causation_id, traceparent: campaign.traceparent };
+  const origin = {
+    tenantId: campaign.tenant_id,
+    causationId: campaign.causation_id,
+    traceparent: campaign.traceparent,
+  };
   const materialised = events.write('einmal.campaign.materialised.v1', origin, {
     campaignId: sending.campaign_id,
     revision: Number(sending.revision),

@@ -2,10 +2,10 @@ import type { DataSource } from 'typeorm';
 import { loadStatement } from '../../database/statement.ts';
 import type { CampaignState } from '../campaign.states.ts';
 
-const start = loadStatement<
-  Record<never, never>,
-  { tenant_id: string; campaign_id: string; state: CampaignState }
->(import.meta.url, 'start-due-campaigns.sql');
+const start = loadStatement<Record<never, never>, { tenant_id: string; campaign_id: string; state: CampaignState }>(
+  import.meta.url,
+  'start-due-campaigns.sql',
+);
 
 /** Moves approved campaigns on, by the database's clock. Returns how many changed. */
 export async function startDueCampaigns(dataSource: DataSource): Promise<number> {

@@ -72,21 +72,42 @@ export class InboxPipeline {
   }
 
   async #settleAlone(chunk: RecordChunk, record: Decoded, tries: number, failure: unknown): Promise<void> {
-    if (record.kind === 'refused') throw new ServiceError('dead-letter-not-written', 'a dead letter could not be written', { retryable: true, cause: failure });
+    if (record.kind === 'refused')
+      throw new ServiceError('dead-letter-not-written', 'a dead letter could not be written', {
+        retryable: true,
+        cause: failure,
+      });
     const again = tries < POISON_TRIES ? await this.#tryTransaction(chunk, [record], tries) : failure;
     if (again === undefined) return;
     this.logger.error('inbox.poison-record', { ...place(chunk, record), error: describe(again) });
     const { event } = record;
-    const dead: RefusedRecord = { kind: 'refused', record: record.record, reason: 'handler-failed', detail: describe(again), envelope: event };
+    const dead: RefusedRecord = {
+      kind: 'refused',
+      record: record.record,
+      reason: 'handler-failed',
+      detail: describe(again),
+      envelope: event,
+    };
     const buried = await this.#tryTransaction(chunk, [dead], tries, record);
-    if (buried !== undefined) throw new ServiceError('dead-letter-not-written', 'a dead letter could not be written', { retryable: true, cause: buried });
+    if (buried !== undefined)
+      throw new ServiceError('dead-letter-not-written', 'a dead letter could not be written', {
+        retryable: true,
+        cause: buried,
+      });
   }
 
   /** `undefined` when it is committed; the error when the records themselves are at fault; throws when waiting helps. */
-  async #tryTransaction(chunk: RecordChunk, records: readonly Decoded[], triesBefore: number, poison?: DecodedRecord): Promise<unknown> {
+  async #tryTransaction(
+    chunk: RecordChunk,
+    records: readonly Decoded[],
+    triesBefore: number,
+    poison?: DecodedRecord,
+  ): Promise<unknown> {
     for (let contended = 0; ; contended++) {
       try {
-        const counts = await inTransaction(this.dataSource, 'inbox', (tx) => this.#handle(tx, chunk, records, triesBefore, poison));
+        const counts = await inTransaction(this.dataSource, 'inbox', (tx) =>
+          this.#handle(tx, chunk, records, triesBefore, poison),
+        );
         this.observer.settled(this.settings.consumer, counts);
         return undefined;
       } catch (error) {
@@ -98,7 +119,13 @@ export class InboxPipeline {
     }
   }
 
-  async #handle(tx: Transaction, chunk: RecordChunk, records: readonly Decoded[], triesBefore: number, poison?: DecodedRecord): Promise<InboxCounts> {
+  async #handle(
+    tx: Transaction,
+    chunk: RecordChunk,
+    records: readonly Decoded[],
+    triesBefore: number,
+    poison?: DecodedRecord,
+  ): Promise<InboxCounts> {
     const outbox: OutboxEntry[] = [];
     const decoded = records.filter((each) => each.kind === 'event');
     // A poison record keeps its identity in the inbox, so that its redelivery is a duplicate and not a second dead letter.
@@ -108,16 +135,30 @@ export class InboxPipeline {
 
     const letters: DeadLetter[] = [
       ...records.filter((each) => each.kind === 'refused').map((each) => ({ ...each, attempts: triesBefore + 1 })),
-      ...verdict.conflicts.map((each) => refusal(each, 'identity-conflict', 'ce_source and ce_id: taken by a message with other content')),
-      ...verdict.tooOld.map((each) => refusal(each, 'too-old-to-deduplicate', `record time: older than the ${this.settings.retentionDays} days that the inbox remembers`)),
+      ...verdict.conflicts.map((each) =>
+        refusal(each, 'identity-conflict', 'ce_source and ce_id: taken by a message with other content'),
+      ),
+      ...verdict.tooOld.map((each) =>
+        refusal(
+          each,
+          'too-old-to-deduplicate',
+          `record time: older than the ${this.settings.retentionDays} days that the inbox remembers`,
+        ),
+      ),
     ];
     await writeDeadLetters(tx, outbox, this.settings.consumer, this.settings.deadLetterTopic, letters);
-    if (!poison) await this.#callHandlers(tx, outbox, verdict.fresh.map((each) => each.event));
+    if (!poison)
+      await this.#callHandlers(
+        tx,
+        outbox,
+        verdict.fresh.map((each) => each.event),
+      );
     await reach('inbox.after-handle');
 
     await appendToOutbox(tx, outbox, this.settings.outbox);
     // The assignment may be gone by now: its new owner will read these records, so nothing of ours may stay.
-    if (chunk.signal.aborted) throw new ServiceError('assignment-lost', 'the partition is no longer ours', { retryable: true });
+    if (chunk.signal.aborted)
+      throw new ServiceError('assignment-lost', 'the partition is no longer ours', { retryable: true });
     return {
       fresh: poison ? 0 : verdict.fresh.length,
       duplicates: verdict.duplicates.length,

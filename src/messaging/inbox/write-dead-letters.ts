@@ -11,13 +11,28 @@ export interface DeadLetter {
   readonly detail: string;
   /** How often the record was tried before it was given up. */
   readonly attempts: number;
-  readonly envelope?: { readonly tenantId: string; readonly source: string; readonly id: string; readonly type: string };
+  readonly envelope?: {
+    readonly tenantId: string;
+    readonly source: string;
+    readonly id: string;
+    readonly type: string;
+  };
 }
 
 const insert = loadStatement<
   Record<
-    | 'tenants' | 'offsets' | 'record_times' | 'event_sources' | 'event_ids' | 'event_types' | 'reasons' | 'details'
-    | 'attempts' | 'keys' | 'values' | 'headers',
+    | 'tenants'
+    | 'offsets'
+    | 'record_times'
+    | 'event_sources'
+    | 'event_ids'
+    | 'event_types'
+    | 'reasons'
+    | 'details'
+    | 'attempts'
+    | 'keys'
+    | 'values'
+    | 'headers',
     unknown[]
   > & { consumer: string; topic: string; partition: number },
   { readonly record_offset: string }
@@ -70,7 +85,10 @@ const MAX_PUBLISHED_BYTES = 15 * 1024 * 1024;
 function publication(letter: DeadLetter, consumer: string, topic: string): OutboxEntry {
   const { key, value, headers } = letter.record;
   const about = deadLetterHeaders(letter, consumer);
-  const bytes = (key?.length ?? 0) + (value?.length ?? 0) + headers.reduce((sum, [name, header]) => sum + name.length + header.length + 8, 0);
+  const bytes =
+    (key?.length ?? 0) +
+    (value?.length ?? 0) +
+    headers.reduce((sum, [name, header]) => sum + name.length + header.length + 8, 0);
   return bytes < MAX_PUBLISHED_BYTES
     ? { topic, key, value, headers: [...headers, ...about], maxBytes: MAX_PUBLISHED_BYTES + 65_536 }
     : { topic, key: null, value: null, headers: [...about, ['einmal_dlt_bytes', 'only in the table of dead letters']] };

@@ -24,7 +24,7 @@ const requireHere = createRequire(import.meta.url);
 export function patchRequestQueue(): boolean {
   if (installedKafkajsVersion() !== KNOWN_KAFKAJS_VERSION) return false;
   const { prototype } = requireHere('kafkajs/src/network/requestQueue') as { prototype: RequestQueue };
-  void prototype; void scheduleWhilePending;
+  prototype.scheduleCheckPendingRequests = scheduleWhilePending;
   return true;
 }
 

@@ -11,8 +11,16 @@ export interface OutboxLimits {
 
 const insert = loadStatement<
   Record<
-    | 'buckets' | 'topics' | 'keys' | 'headers' | 'values' | 'tenants' | 'recipient_keys' | 'recipient_classes'
-    | 'recipient_lists' | 'on_suppressed',
+    | 'buckets'
+    | 'topics'
+    | 'keys'
+    | 'headers'
+    | 'values'
+    | 'tenants'
+    | 'recipient_keys'
+    | 'recipient_classes'
+    | 'recipient_lists'
+    | 'on_suppressed',
     unknown[]
   >,
   never
@@ -41,7 +49,9 @@ export async function appendToOutbox(
     recipient_keys: entries.map((entry) => entry.recipient?.addressKey ?? null),
     recipient_classes: entries.map((entry) => entry.recipient?.class ?? null),
     recipient_lists: entries.map((entry) => JSON.stringify(entry.recipient?.lists ?? [])),
-    on_suppressed: entries.map((entry) => (entry.recipient ? JSON.stringify(storeMessage(entry.recipient.instead)) : null)),
+    on_suppressed: entries.map((entry) =>
+      entry.recipient ? JSON.stringify(storeMessage(entry.recipient.instead)) : null,
+    ),
   });
 }
 
@@ -49,8 +59,12 @@ function refuseTooLarge(entry: OutboxEntry, maxMessageBytes: number): void {
   const headerBytes = entry.headers.reduce((sum, [name, value]) => sum + name.length + value.length + 8, 0);
   const bytes = (entry.key?.length ?? 0) + (entry.value?.length ?? 0) + headerBytes;
   if (bytes > maxMessageBytes) {
-    throw new ServiceError('message-too-large', `a message for ${entry.topic} has ${bytes} bytes, the limit is ${maxMessageBytes}`, {
-      retryable: false,
-    });
+    throw new ServiceError(
+      'message-too-large',
+      `a message for ${entry.topic} has ${bytes} bytes, the limit is ${maxMessageBytes}`,
+      {
+        retryable: false,
+      },
+    );
   }
 }

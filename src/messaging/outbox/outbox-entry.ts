@@ -37,7 +37,9 @@ export function bucketOf(key: Buffer | null, buckets: number): number {
 export type StoredHeader = readonly [string, string] | readonly [string, string, 1];
 
 export function storeHeaders(headers: readonly OutboxHeader[]): StoredHeader[] {
-  return headers.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.toString('base64'), 1]));
+  return headers.map(([name, value]) =>
+    typeof value === 'string' ? [name, value] : [name, value.toString('base64'), 1],
+  );
 }
 
 export function loadHeaders(stored: readonly StoredHeader[]): OutboxHeader[] {

@@ -25,7 +25,10 @@ export const leaseBuckets = loadStatement<{ relay: string; lease_seconds: number
   'lease-buckets.sql',
 );
 
-export const releaseBuckets = loadStatement<{ relay: string }, { bucket: number }>(import.meta.url, 'release-buckets.sql');
+export const releaseBuckets = loadStatement<{ relay: string }, { bucket: number }>(
+  import.meta.url,
+  'release-buckets.sql',
+);
 
 export const readOutbox = loadStatement<
   {
@@ -43,7 +46,7 @@ export const deletePublished = loadStatement<{ buckets: readonly number[]; ids: 
   'delete-published.sql',
 );
 
-export const parkRefused = loadStatement<{ bucket: number; outbox_id: string; detail: string }, { dead_letter_id: string }>(
-  import.meta.url,
-  'park-refused.sql',
-);
+export const parkRefused = loadStatement<
+  { bucket: number; outbox_id: string; detail: string },
+  { dead_letter_id: string }
+>(import.meta.url, 'park-refused.sql');

@@ -26,6 +26,11 @@ export class EventWriter {
       traceparent: origin.traceparent ?? undefined,
       data,
     });
-    return { topic: topicAddress(this.topicPrefix, contractOf(type).topic), key: Buffer.from(key, 'utf8'), headers: Object.entries(headers), value };
+    return {
+      topic: topicAddress(this.topicPrefix, contractOf(type).topic),
+      key: Buffer.from(key, 'utf8'),
+      headers: Object.entries(headers),
+      value,
+    };
   }
 }

@@ -34,7 +34,12 @@ const BYTES_PER_BUCKET = 1_000_000;
 const ROWS_PER_BUCKET = 500;
 
 /** Refusals of one record for what it is; any other (a topic that is missing, a right that is not given) is waited out. */
-const PERMANENT_REFUSALS: ReadonlySet<string> = new Set(['message-too-large', 'record-list-too-large', 'invalid-record', 'invalid-timestamp']);
+const PERMANENT_REFUSALS: ReadonlySet<string> = new Set([
+  'message-too-large',
+  'record-list-too-large',
+  'invalid-record',
+  'invalid-timestamp',
+]);
 
 export interface RelayObserver {
   published(rows: readonly OutboxRow[]): void;

@@ -55,7 +55,9 @@ export async function cancelOperations(
     reasons: rows.map((row) => row.reason),
     causations: rows.map((row) => row.request.id),
   });
-  const cancelled = new Set((await cancel.run(tx, { ...ids, reasons: rows.map((row) => row.reason) })).map((row) => row.operation_id));
+  const cancelled = new Set(
+    (await cancel.run(tx, { ...ids, reasons: rows.map((row) => row.reason) })).map((row) => row.operation_id),
+  );
   const found = new Map((await find.run(tx, ids)).map((row) => [row.operation_id, row]));
   for (const { request, id } of rows) {
     const known = found.get(id);
@@ -63,15 +65,20 @@ export async function cancelOperations(
     if (!known?.payload_hash) continue;
     const type = cancelled.has(id) ? 'einmal.operation.cancelled.v1' : 'einmal.operation.duplicated.v1';
     outbox.push(
-      operationEvent(events, type, { tenantId: request.tenantId, causationId: request.id, traceparent: request.traceparent }, {
-        operationKey: request.data.operationKey,
-        operationId: id,
-        state: known.state,
-        payloadHash: known.payload_hash,
-        attempt: known.attempts,
-        effectId: known.effect_id,
-        reason: cancelled.has(id) ? known.state_reason : `too late to cancel: the operation is ${known.state}`,
-      }),
+      operationEvent(
+        events,
+        type,
+        { tenantId: request.tenantId, causationId: request.id, traceparent: request.traceparent },
+        {
+          operationKey: request.data.operationKey,
+          operationId: id,
+          state: known.state,
+          payloadHash: known.payload_hash,
+          attempt: known.attempts,
+          effectId: known.effect_id,
+          reason: cancelled.has(id) ? known.state_reason : `too late to cancel: the operation is ${known.state}`,
+        },
+      ),
     );
   }
 }

@@ -38,10 +38,31 @@ export interface InsertedOperation {
 
 const insert = loadStatement<
   Record<
-    | 'tenants' | 'operation_ids' | 'keys' | 'kinds' | 'classes' | 'hashes' | 'hash_versions' | 'states' | 'reasons'
-    | 'providers' | 'priorities' | 'campaigns' | 'revisions' | 'subscribers' | 'address_keys' | 'lists'
-    | 'approval_objects' | 'approval_revisions' | 'not_befores' | 'deadlines' | 'max_attempts' | 'on_unknowns'
-    | 'causations' | 'traceparents' | 'requests',
+    | 'tenants'
+    | 'operation_ids'
+    | 'keys'
+    | 'kinds'
+    | 'classes'
+    | 'hashes'
+    | 'hash_versions'
+    | 'states'
+    | 'reasons'
+    | 'providers'
+    | 'priorities'
+    | 'campaigns'
+    | 'revisions'
+    | 'subscribers'
+    | 'address_keys'
+    | 'lists'
+    | 'approval_objects'
+    | 'approval_revisions'
+    | 'not_befores'
+    | 'deadlines'
+    | 'max_attempts'
+    | 'on_unknowns'
+    | 'causations'
+    | 'traceparents'
+    | 'requests',
     unknown[]
   >,
   InsertedOperation

@@ -62,7 +62,8 @@ function emailFault(request: EmailRequest, tenant: TenantConfig): string | null 
   if (!to.ok) return `request.to: ${to.rule}`;
   if (request.template !== undefined) return 'request.template: no template of this name is configured';
   if ((request.attachments ?? []).length > 0) return 'request.attachments: attachments are not sent yet';
-  if (request.from === undefined) return defaultSender(tenant) ? null : 'request.from: the tenant has no default sender';
+  if (request.from === undefined)
+    return defaultSender(tenant) ? null : 'request.from: the tenant has no default sender';
   const from = parseMailbox(request.from);
   if (!from.ok) return `request.from: ${from.rule}`;
   return senderIsAllowed(tenant, from.address) ? null : 'request.from: not a sender of this tenant';

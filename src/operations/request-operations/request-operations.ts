@@ -20,7 +20,14 @@ const find = loadStatement<Record<'tenants' | 'operation_ids', unknown[]>, Found
 
 const adopt = loadStatement<
   Record<
-    | 'tenants' | 'operation_ids' | 'kinds' | 'classes' | 'hashes' | 'hash_versions' | 'providers' | 'address_keys'
+    | 'tenants'
+    | 'operation_ids'
+    | 'kinds'
+    | 'classes'
+    | 'hashes'
+    | 'hash_versions'
+    | 'providers'
+    | 'address_keys'
     | 'causations',
     unknown[]
   >,
@@ -70,16 +77,21 @@ async function answerRepeated(
   events: EventWriter,
   repeated: readonly NewOperation[],
 ): Promise<void> {
-  const ids = { tenants: repeated.map((each) => each.tenantId), operation_ids: repeated.map((each) => each.operationId) };
+  const ids = {
+    tenants: repeated.map((each) => each.tenantId),
+    operation_ids: repeated.map((each) => each.operationId),
+  };
   const adopted = byId(await adoptCancelled(tx, firstOfEachKey(repeated)));
   const found = byId(await find.run(tx, ids));
   for (const operation of repeated) {
     const known = found.get(idOf(operation));
     if (!known?.payload_hash) continue;
     const summary = summaryOf(operation, known, known.payload_hash);
-    const isConflict = !known.payload_hash.equals(operation.payloadHash) || known.operation_key !== operation.operationKey;
+    const isConflict =
+      !known.payload_hash.equals(operation.payloadHash) || known.operation_key !== operation.operationKey;
     if (isConflict) outbox.push(conflictEvent(events, operation, summary, operation.payloadHash));
-    else if (adopted.delete(idOf(operation))) outbox.push(operationEvent(events, 'einmal.operation.cancelled.v1', operation, summary));
+    else if (adopted.delete(idOf(operation)))
+      outbox.push(operationEvent(events, 'einmal.operation.cancelled.v1', operation, summary));
     else outbox.push(operationEvent(events, 'einmal.operation.duplicated.v1', operation, summary));
   }
 }
