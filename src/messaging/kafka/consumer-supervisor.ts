@@ -1,5 +1,6 @@
 import { backoffMs } from '../../runtime/backoff.ts';
 import { monotonicNow } from '../../runtime/monotonic.ts';
+import { errorCode } from '../../runtime/service-error.ts';
 import type { ConsumerEvent, ConsumerEventListener } from './consumer-events.ts';
 import { type ConsumerOptions, DEFAULT_CONSUMER_OPTIONS } from './consumer-options.ts';
 import type { PartitionLag } from './kafka-admin.ts';
@@ -152,8 +153,14 @@ export class ConsumerSupervisor {
   }
 
   #onEvent(event: ConsumerEvent): void {
-    logConsumerEvent(this.#settings.logger, event);
-    this.#settings.onEvent?.(event);
+    const { logger, onEvent } = this.#settings;
+    logConsumerEvent(logger, event);
+    try {
+      onEvent?.(event);
+    } catch (error) {
+      // kafkajs calls us in the middle of a join: an error there would end the consumer.
+      logger.error('kafka-consumer-listener-failed', { kind: event.kind, code: errorCode(error) });
+    }
   }
 }
 

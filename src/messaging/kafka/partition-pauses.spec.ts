@@ -10,6 +10,10 @@ function paused() {
   return { told, onResumed, pauses: new PartitionPauses('t', consumer, onResumed) };
 }
 
+function gone(): never {
+  throw new Error('not running');
+}
+
 describe('PartitionPauses', () => {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -53,9 +57,6 @@ describe('PartitionPauses', () => {
   });
 
   it('B: a consumer that has ended meanwhile is no error', () => {
-    const gone = () => {
-      throw new Error('not running');
-    };
     const pauses = new PartitionPauses('t', { pause: gone, resume: gone }, () => undefined);
     expect(() => pauses.hold(1, 10)).not.toThrow();
     expect(() => vi.advanceTimersByTime(10)).not.toThrow();

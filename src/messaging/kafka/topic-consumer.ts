@@ -19,6 +19,7 @@ export interface TopicConsumerSettings {
   /** Most records of one chunk. */
   readonly chunkSize: number;
   readonly options: ConsumerOptions;
+  /** Must not throw: it is called in the middle of kafkajs' work. */
   readonly onEvent: ConsumerEventListener;
 }
 

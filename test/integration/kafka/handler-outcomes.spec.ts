@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
+import type { ConsumerEventListener } from '../../../src/messaging/kafka/consumer-events.ts';
 import type { ChunkOutcome } from '../../../src/messaging/kafka/record-chunk.ts';
 import { DONE, Gate, RecordingHandler, numbers, valuesOf } from './recording-handler.ts';
 import { TopicUnderTest, until } from './topic-under-test.ts';
@@ -108,6 +109,41 @@ describe('what a handler answers', () => {
     expect(await topic.committed()).toEqual([10]);
     expect(handler.chunks).toHaveLength(1);
     expect(await topic.members()).toBe(0);
+  });
+
+  it('E: a stop that waits for one partition takes nothing more of another', async () => {
+    await using topic = await TopicUnderTest.create(brokers, 2);
+    const gates = [new Gate(), new Gate()];
+    const handler = new RecordingHandler(async ({ partition }) => {
+      await gates[partition]?.pass();
+      return DONE;
+    });
+    await topic.produce(0, 30, 0);
+    await topic.produce(30, 60, 1);
+    const consumer = topic.consumer(handler.handle, { chunkSize: 10 });
+    await consumer.start();
+    await Promise.all(gates.map(({ entered }) => entered));
+    const stopping = consumer.stop({ timeoutMs: 10_000 });
+    gates[0]?.open();
+    await topic.untilCommitted(10, -1);
+    gates[1]?.open();
+    await stopping;
+    expect(handler.chunks).toHaveLength(2);
+    expect(await topic.committed()).toEqual([10, 10]);
+  });
+
+  it('B: an error in code of our own, around the handler, does not reach kafkajs', async () => {
+    await using topic = await TopicUnderTest.create(brokers);
+    const handler = new RecordingHandler((_, call) =>
+      call === 1 ? { kind: 'wait', reason: 'test', retryAfterMs: 10 } : DONE,
+    );
+    const onEvent: ConsumerEventListener = ({ kind }) => {
+      if (kind === 'partition-waiting') throw new TypeError('a bug in a listener');
+    };
+    await topic.produce(0, 5);
+    await topic.consumer(handler.handle, { onEvent }).start();
+    await topic.untilCommitted(5);
+    expect(topic.kinds()).not.toContain('crashed');
   });
 
   it('E: a stop does not wait longer than it may for a handler that is stuck, and tells it first', async () => {

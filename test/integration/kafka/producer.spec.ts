@@ -2,11 +2,15 @@ import { describe, expect, inject, it } from 'vitest';
 import { KafkaProducer, type RecordToPublish } from '../../../src/messaging/kafka/kafka-producer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { RecordingHandler, numbers } from './recording-handler.ts';
+import { spied } from './spied-client.ts';
 import { TopicUnderTest } from './topic-under-test.ts';
 
 const brokers = inject('kafkaBrokers');
 
-function producerFor({ client }: TopicUnderTest, requestBytes = 900_000): AsyncDisposable & KafkaProducer {
+function producerFor(
+  { client }: Pick<TopicUnderTest, 'client'>,
+  requestBytes = 900_000,
+): AsyncDisposable & KafkaProducer {
   const producer = new KafkaProducer({ kafka: client, logger: silentLogger, requestBytes });
   return Object.assign(producer, { [Symbol.asyncDispose]: () => producer.close({ timeoutMs: 3000 }) });
 }
@@ -52,11 +56,18 @@ describe('the producer', () => {
 
   it('N: refuses a topic that is not there, and does not create it', async () => {
     await using topic = await TopicUnderTest.create(brokers, 1);
-    await using producer = producerFor(topic);
+    const { client, producerConfigs } = spied(topic.client);
+    await using producer = producerFor({ client });
     const missing = `${topic.topic}.missing`;
     const outcome = await producer.publish([record(missing, 'a')]);
     expect(outcome).toEqual({ kind: 'refused', code: 'unknown-topic-or-partition', acknowledged: 0 });
     expect(await topic.topics()).not.toContain(missing);
+    // The broker of the tests would not create it either, so what the client asks for is looked at too.
+    expect(producerConfigs[0]).toMatchObject({
+      allowAutoTopicCreation: false,
+      idempotent: true,
+      maxInFlightRequests: 1,
+    });
     expect(await producer.publish([record(topic.topic, 'b')])).toEqual({ kind: 'acknowledged' });
   });
 

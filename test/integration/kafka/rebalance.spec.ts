@@ -21,7 +21,8 @@ describe('a consumer and its group', () => {
     await topic.consumer(handler.handle).start();
     await topic.untilCommitted(10);
     expect(handler.done).toEqual([...numbers(0, 10), ...numbers(0, 10)]);
-    expect(topic.kinds()).not.toContain('crashed');
+    // Joined again by kafkajs itself, at once: it saw the answer as the broker gave it.
+    expect(topic.kinds()).toEqual(['joined', 'rebalancing', 'joined']);
   });
 
   it('C: a commit that fails for another reason is tried again with its chunk, and ends nothing', async () => {

@@ -1,8 +1,7 @@
-import type { Consumer } from 'kafkajs';
 import { describe, expect, inject, it } from 'vitest';
-import type { KafkaClient } from '../../../src/messaging/kafka/kafka-client.ts';
 import { answerInBrokersPlace, kafkajsError } from './broker-answers.ts';
-import { RecordingHandler, numbers } from './recording-handler.ts';
+import { DONE, RecordingHandler, numbers } from './recording-handler.ts';
+import { spied } from './spied-client.ts';
 import { TopicUnderTest, until } from './topic-under-test.ts';
 
 const brokers = inject('kafkaBrokers');
@@ -32,12 +31,12 @@ describe('a supervised consumer', () => {
   it('O, N: waits for a topic that is not there, without creating it, and reads it once it is', async () => {
     await using topic = await TopicUnderTest.create(brokers, 0);
     const handler = new RecordingHandler();
-    const { client, configs } = spied(topic.client);
+    const { client, consumerConfigs } = spied(topic.client);
     const supervisor = topic.supervisor(handler.handle, { client });
     supervisor.start();
     await topic.untilEvent('restarting');
     expect(supervisor.status().lastErrorCode).toBe('unknown-topic-or-partition');
-    expect(configs[0]).toMatchObject({ allowAutoTopicCreation: false });
+    expect(consumerConfigs[0]).toMatchObject({ allowAutoTopicCreation: false });
     expect(await topic.topics()).not.toContain(topic.topic);
     await topic.createTopic(1);
     await topic.produce(0, 5);
@@ -80,6 +79,22 @@ describe('a supervised consumer', () => {
     expect(supervisor.status()).toMatchObject({ state: 'running', restarts: 0 });
   });
 
+  it('B: lives on when its listener throws', async () => {
+    await using topic = await TopicUnderTest.create(brokers);
+    const handler = new RecordingHandler((_, call) =>
+      call === 1 ? { kind: 'wait', reason: 'test', retryAfterMs: 10 } : DONE,
+    );
+    const onEvent = (): never => {
+      throw new TypeError('a bug in a counter');
+    };
+    const supervisor = topic.supervisor(handler.handle, { onEvent });
+    await topic.produce(0, 5);
+    supervisor.start();
+    await topic.untilCommitted(5);
+    expect(handler.chunks).toHaveLength(2);
+    expect(supervisor.status().restarts).toBe(0);
+  });
+
   it('E: stopped between two lives, it stays stopped', async () => {
     await using topic = await TopicUnderTest.create(brokers, 0);
     const handler = new RecordingHandler();
@@ -92,23 +107,3 @@ describe('a supervised consumer', () => {
     expect(await topic.members()).toBe(0);
   });
 });
-
-/** The same client, with every kafkajs consumer that it makes and the options it was made with. */
-function spied(inner: KafkaClient): { client: KafkaClient; consumers: Consumer[]; configs: unknown[] } {
-  const consumers: Consumer[] = [];
-  const configs: unknown[] = [];
-  const client: KafkaClient = {
-    open: (options) => {
-      const link = inner.open(options);
-      const create = link.kafka.consumer.bind(link.kafka);
-      link.kafka.consumer = (config) => {
-        configs.push(config);
-        const consumer = create(config);
-        consumers.push(consumer);
-        return consumer;
-      };
-      return link;
-    },
-  };
-  return { client, consumers, configs };
-}

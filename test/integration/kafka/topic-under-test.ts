@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_CONSUMER_OPTIONS, type ConsumerOptions } from '../../../src/messaging/kafka/consumer-options.ts';
-import type { ConsumerEvent } from '../../../src/messaging/kafka/consumer-events.ts';
+import type { ConsumerEvent, ConsumerEventListener } from '../../../src/messaging/kafka/consumer-events.ts';
 import { ConsumerSupervisor } from '../../../src/messaging/kafka/consumer-supervisor.ts';
 import { KafkaAdmin } from '../../../src/messaging/kafka/kafka-admin.ts';
 import { createKafkaClient, type KafkaClient } from '../../../src/messaging/kafka/kafka-client.ts';
@@ -27,6 +27,8 @@ interface Told {
   readonly client?: KafkaClient;
   readonly chunkSize?: number;
   readonly options?: Partial<ConsumerOptions>;
+  /** Called after the event was written down. */
+  readonly onEvent?: ConsumerEventListener;
 }
 
 /** One topic and one group of its own on a broker, with consumers to put to the test and raw kafkajs to look at them from outside. */
@@ -108,7 +110,10 @@ export class TopicUnderTest implements AsyncDisposable {
     await until(async () => String(await this.committed()) === String(offsets), `committed offsets ${String(offsets)}`);
   }
 
-  consumer(handler: ChunkHandler, { client = this.client, chunkSize = 100, options = {} }: Told = {}): TopicConsumer {
+  consumer(
+    handler: ChunkHandler,
+    { client = this.client, chunkSize = 100, options = {}, onEvent }: Told = {},
+  ): TopicConsumer {
     const consumer = new TopicConsumer({
       kafka: client,
       groupId: this.groupId,
@@ -116,7 +121,10 @@ export class TopicUnderTest implements AsyncDisposable {
       handler,
       chunkSize,
       options: { ...QUICK, ...options },
-      onEvent: (event) => this.events.push(event),
+      onEvent: (event) => {
+        this.events.push(event);
+        onEvent?.(event);
+      },
     });
     this.#cleanups.unshift(() => consumer.stop({ timeoutMs: 3000 }));
     return consumer;
@@ -124,7 +132,7 @@ export class TopicUnderTest implements AsyncDisposable {
 
   supervisor(
     handler: ChunkHandler,
-    { client = this.client, chunkSize = 100, options = {} }: Told = {},
+    { client = this.client, chunkSize = 100, options = {}, onEvent }: Told = {},
   ): ConsumerSupervisor {
     const supervisor = new ConsumerSupervisor({
       kafka: client,
@@ -135,7 +143,10 @@ export class TopicUnderTest implements AsyncDisposable {
       logger: silentLogger,
       options: { ...QUICK, ...options },
       fetchLag: (groupId, topic) => this.admin.fetchLag(groupId, topic),
-      onEvent: (event) => this.events.push(event),
+      onEvent: (event) => {
+        this.events.push(event);
+        onEvent?.(event);
+      },
     });
     this.#cleanups.unshift(() => supervisor.stop({ timeoutMs: 3000 }));
     return supervisor;
