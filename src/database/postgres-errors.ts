@@ -52,7 +52,7 @@ export function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-function* causes(error: unknown): Generator<unknown> {
+function* causes(error: unknown): Generator {
   let current: unknown = error;
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth++) {
     yield current;

@@ -16,6 +16,9 @@ export interface Statement<P extends object, R> {
   run(executor: Executor, parameters: P): Promise<R[]>;
 }
 
+/** For statements without parameters: they are run with `{}`. */
+export type NoParameters = Readonly<Record<string, never>>;
+
 const NAMED_PARAMETER = /(?<![:\w]):([a-z_][a-z0-9_]*)/g;
 
 /**

@@ -48,7 +48,9 @@ function outcomeOf(row: IntentRow | undefined): IntentOutcome {
       return row.attempts === null ? { kind: 'claim-lost' } : { kind: 'committed', attempt: row.attempts };
     case 'suppressed':
       return { kind: 'suppressed', reason: `${row.suppressed_scope}: ${row.suppressed_reason}` };
-    default:
+    case 'expired':
+    case 'held-back':
+    case 'not-approved':
       return { kind: row.verdict };
   }
 }

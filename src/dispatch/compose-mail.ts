@@ -63,7 +63,7 @@ export class MailComposer {
   ): Promise<ComposedMail> {
     const compiled = await this.#revision(operation);
     if (typeof compiled === 'string') return { ok: false, rule: compiled };
-    return fill(operation, compiled, to, { subscriber: request.subscriber, campaign: { id: operation.campaign_id } });
+    return fillMail(operation, compiled, to, { subscriber: request.subscriber, campaign: { id: operation.campaign_id } });
   }
 
   #composeSingle(operation: ClaimedOperation, request: EmailRequest, to: ParsedAddress): ComposedMail {
@@ -80,7 +80,7 @@ export class MailComposer {
       ...(headers === undefined ? {} : { headers }),
     });
     if (!compiled.ok) return { ok: false, rule: `${compiled.field}: ${compiled.rule}` };
-    return fill(operation, compiled.mail, to, request.data ?? {});
+    return fillMail(operation, compiled.mail, to, request.data ?? {});
   }
 
   #revision(operation: ClaimedOperation): Promise<CompiledMail | string> {
@@ -114,7 +114,7 @@ export class MailComposer {
   }
 }
 
-function fill(
+function fillMail(
   operation: ClaimedOperation,
   compiled: CompiledMail,
   to: ParsedAddress,

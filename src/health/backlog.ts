@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { loadStatement } from '../database/statement.ts';
+import { loadStatement, type NoParameters } from '../database/statement.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { monotonicNow } from '../runtime/monotonic.ts';
 
@@ -9,7 +9,7 @@ interface BacklogRow {
   readonly age_seconds: number;
 }
 
-const readBacklog = loadStatement<Record<never, never>, BacklogRow>(import.meta.url, 'backlog.sql');
+const readBacklog = loadStatement<NoParameters, BacklogRow>(import.meta.url, 'backlog.sql');
 
 /** A scrape asks the database at most this often. */
 const FRESH_MS = 5_000;

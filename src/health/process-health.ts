@@ -103,7 +103,7 @@ export class ProcessHealth {
 }
 
 function summary({ topic, state, restarts, partitions }: ConsumerStatus) {
-  return { topic, state, restarts, lag: partitions.reduce((sum, { lag }) => sum + Number(lag ?? 0), 0) };
+  return { topic, state, restarts, lag: partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0) };
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

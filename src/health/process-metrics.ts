@@ -15,7 +15,7 @@ export class ProcessMetrics {
     this.metrics.consumerLag.reset();
     for (const { topic, partitions } of this.consumers()) {
       for (const { partition, lag } of partitions) {
-        if (lag !== null) this.metrics.consumerLag.set({ topic, partition: String(partition) }, Number(lag));
+        if (lag !== null) this.metrics.consumerLag.set({ topic, partition: String(partition) }, lag);
       }
     }
     const { meanMs, p99Ms, maxMs } = this.eventLoop.sample();

@@ -112,7 +112,7 @@ interface ReadMessage {
 function eventOf({ key, value, headers = {} }: ReadMessage): PeerEvent {
   const header = (name: string): string | null => {
     const found = headers[name];
-    return found === undefined ? null : String(found);
+    return Buffer.isBuffer(found) ? found.toString() : null;
   };
   return {
     type: header('ce_type') ?? '',

@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { inTransaction } from '../../database/in-transaction.ts';
-import { loadStatement } from '../../database/statement.ts';
+import { loadStatement, type NoParameters } from '../../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
 import { campaignEvent } from '../campaign-events.ts';
 import type { CampaignRow } from '../campaign-row.ts';
 import { countOperations } from '../count-operations.ts';
 
-const complete = loadStatement<Record<never, never>, CampaignRow>(import.meta.url, 'complete-campaigns.sql');
+const complete = loadStatement<NoParameters, CampaignRow>(import.meta.url, 'complete-campaigns.sql');
 
 /** Completes every campaign whose operations are all in a final state. Returns how many. */
 export async function completeCampaigns(

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { inTransaction, type Transaction } from '../../database/in-transaction.ts';
-import { loadStatement } from '../../database/statement.ts';
+import { loadStatement, type NoParameters } from '../../database/statement.ts';
 import type { DataOf } from '../../messaging/contracts/registry.ts';
 import { appendToOutbox, type OutboxLimits } from '../../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
@@ -27,7 +27,7 @@ export interface MaterialiseSettings {
   readonly outbox: OutboxLimits;
 }
 
-const nextCampaign = loadStatement<Record<never, never>, MaterialisingCampaign>(import.meta.url, 'next-campaign.sql');
+const nextCampaign = loadStatement<NoParameters, MaterialisingCampaign>(import.meta.url, 'next-campaign.sql');
 const readPage = loadStatement<{ tenant: string; through: string; page_size: number; class: string }, PageRow>(
   import.meta.url,
   'read-page.sql',

@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { loadStatement } from '../../database/statement.ts';
+import { loadStatement, type NoParameters } from '../../database/statement.ts';
 import type { CampaignState } from '../campaign.states.ts';
 
-const start = loadStatement<Record<never, never>, { tenant_id: string; campaign_id: string; state: CampaignState }>(
+const start = loadStatement<NoParameters, { tenant_id: string; campaign_id: string; state: CampaignState }>(
   import.meta.url,
   'start-due-campaigns.sql',
 );

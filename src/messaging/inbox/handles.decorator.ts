@@ -10,7 +10,7 @@ export const KAFKA_INBOX = Symbol('einmal.kafka-inbox');
 
 /** Nest's own filter turns every error into a plain object; the inbox decides by class and SQLSTATE, so it must see the error. */
 @Catch()
-class RethrowFilter implements RpcExceptionFilter<unknown> {
+class RethrowFilter implements RpcExceptionFilter {
   catch(error: unknown): Observable<never> {
     return throwError(() => error);
   }
@@ -21,5 +21,7 @@ class RethrowFilter implements RpcExceptionFilter<unknown> {
  * the transaction in which their inbox rows were inserted. What it throws rolls all of that back.
  */
 export function Handles(type: ConsumedType): MethodDecorator {
+  // Named, or Nest's other overload is taken, which fits no method with a typed parameter.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-arguments
   return applyDecorators(EventPattern<string>(type, KAFKA_INBOX), UseFilters(new RethrowFilter()));
 }

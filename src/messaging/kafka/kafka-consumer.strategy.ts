@@ -1,5 +1,5 @@
 import { Server, type CustomTransportStrategy } from '@nestjs/microservices';
-import { isObservable, lastValueFrom, type Observable } from 'rxjs';
+import { isObservable, lastValueFrom } from 'rxjs';
 import { contractsOfTopic } from '../contracts/registry.ts';
 import type { EventBatch, EventHandler, HandlerRegistry } from '../inbox/consumed-event.ts';
 import { KAFKA_INBOX } from '../inbox/handles.decorator.ts';
@@ -44,7 +44,7 @@ export class KafkaConsumerStrategy extends Server implements CustomTransportStra
     if (!handler) return undefined;
     return async (batch: EventBatch) => {
       const result: unknown = await handler(batch);
-      if (isObservable(result)) await lastValueFrom(result as Observable<unknown>, { defaultValue: undefined });
+      if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
     };
   }
 
@@ -54,7 +54,9 @@ export class KafkaConsumerStrategy extends Server implements CustomTransportStra
     });
   }
 
-  unwrap<T>(): T {
+  /** The consumers themselves; Nest's signature leaves their type to the caller. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the signature is Nest's
+  override unwrap<T = ConsumerGroup>(): T {
     return this.consumers as T;
   }
 

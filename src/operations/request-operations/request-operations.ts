@@ -61,14 +61,9 @@ export async function requestOperations(
 
 function answerNew(events: EventWriter, operation: NewOperation, row: InsertedOperation): OutboxEntry {
   const summary = { ...operation, state: row.state, reason: row.state_reason };
-  switch (row.state) {
-    case 'rejected':
-      return operationEvent(events, 'einmal.operation.rejected.v1', operation, summary);
-    case 'expired':
-      return operationEvent(events, 'einmal.operation.expired.v1', operation, summary);
-    default:
-      return operationEvent(events, 'einmal.operation.queued.v1', operation, summary);
-  }
+  if (row.state === 'rejected') return operationEvent(events, 'einmal.operation.rejected.v1', operation, summary);
+  if (row.state === 'expired') return operationEvent(events, 'einmal.operation.expired.v1', operation, summary);
+  return operationEvent(events, 'einmal.operation.queued.v1', operation, summary);
 }
 
 async function answerRepeated(

@@ -137,11 +137,8 @@ describe('what a handler answers', () => {
     const handler = new RecordingHandler((_, call) =>
       call === 1 ? { kind: 'wait', reason: 'test', retryAfterMs: 10 } : DONE,
     );
-    const onEvent: ConsumerEventListener = ({ kind }) => {
-      if (kind === 'partition-waiting') throw new TypeError('a bug in a listener');
-    };
     await topic.produce(0, 5);
-    await topic.consumer(handler.handle, { onEvent }).start();
+    await topic.consumer(handler.handle, { onEvent: throwsOnWait }).start();
     await topic.untilCommitted(5);
     expect(topic.kinds()).not.toContain('crashed');
   });
@@ -164,3 +161,7 @@ describe('what a handler answers', () => {
     expect(await topic.committed()).toEqual([-1]);
   });
 });
+
+const throwsOnWait: ConsumerEventListener = ({ kind }) => {
+  if (kind === 'partition-waiting') throw new TypeError('a bug in a listener');
+};

@@ -84,10 +84,7 @@ describe('a supervised consumer', () => {
     const handler = new RecordingHandler((_, call) =>
       call === 1 ? { kind: 'wait', reason: 'test', retryAfterMs: 10 } : DONE,
     );
-    const onEvent = (): never => {
-      throw new TypeError('a bug in a counter');
-    };
-    const supervisor = topic.supervisor(handler.handle, { onEvent });
+    const supervisor = topic.supervisor(handler.handle, { onEvent: throws });
     await topic.produce(0, 5);
     supervisor.start();
     await topic.untilCommitted(5);
@@ -107,3 +104,7 @@ describe('a supervised consumer', () => {
     expect(await topic.members()).toBe(0);
   });
 });
+
+function throws(): never {
+  throw new TypeError('a bug in a counter');
+}
