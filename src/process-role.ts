@@ -8,6 +8,7 @@ import { MaintenanceService } from './maintenance/maintenance.service.ts';
 import type { HandlerRegistry } from './messaging/inbox/consumed-event.ts';
 import { InboxPipeline } from './messaging/inbox/inbox.pipeline.ts';
 import { InboxConsumers } from './messaging/kafka/inbox-consumers.ts';
+import { ensureTopics } from './messaging/kafka/ensure-topics.ts';
 import { KafkaAdmin } from './messaging/kafka/kafka-admin.ts';
 import { createKafkaClient, type KafkaClient } from './messaging/kafka/kafka-client.ts';
 import { KafkaProducer } from './messaging/kafka/kafka-producer.ts';
@@ -15,7 +16,7 @@ import type { OutboxLimits } from './messaging/outbox/append-to-outbox.ts';
 import { EventWriter } from './messaging/outbox/produced-event.ts';
 import { RelayPipeline } from './messaging/outbox/relay.pipeline.ts';
 import { RelayService } from './messaging/outbox/relay.service.ts';
-import { CONSUMED_TOPIC_NAMES, TOPIC_NAMES, topicAddress, topicOf, type TopicName } from './messaging/topics.ts';
+import { CONSUMED_TOPIC_NAMES, topicAddress, type TopicName } from './messaging/topics.ts';
 import type { Logger } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { createObservers } from './observability/observers.ts';
@@ -56,7 +57,7 @@ export function createProcessParts(base: ProcessBase): ProcessParts {
   const kafka =
     roles.has('consumer') || roles.has('relay') ? createKafkaClient({ ...kafkaSettings(config), logger }) : null;
   const admin = kafka && new KafkaAdmin({ kafka });
-  const producer = kafka && roles.has('relay') ? new KafkaProducer({ kafka, logger }) : null;
+  const producer = kafka && roles.has('relay') ? new KafkaProducer({ kafka, logger, timeoutMs: produceTimeoutMs(config) }) : null;
 
   let relay: RelayService | null = null;
   const observers = createObservers(metrics, () => relay?.wake());
@@ -91,12 +92,10 @@ function createRelay(
   observers: Observers,
 ): RelayService {
   const { leaseSeconds, batchSize, buckets, pollMinMs, pollMaxMs } = config.outbox;
-  // A produce call must end inside the lease, with room for the delete that follows.
-  const produceTimeoutMs = (leaseSeconds * 1000) / 2;
   const pipeline = new RelayPipeline(
     dataSource,
     producer,
-    { leaseSeconds, batchSize, produceTimeoutMs },
+    { leaseSeconds, batchSize, produceTimeoutMs: produceTimeoutMs(config) },
     observers.relay,
     logger,
   );
@@ -147,7 +146,7 @@ function createConsumers(
       fetchLag: (groupId: string, address: string) => admin.fetchLag(groupId, address),
       handlerFrom: pipelineOf(topic),
     })),
-    ensureTopics: () => admin.ensureTopics(wantedTopics(config)),
+    ensureTopics: () => ensureTopics(admin, config, logger),
     stopTimeoutMs: CONSUMER_STOP_MS,
     logger,
   });
@@ -181,6 +180,7 @@ function createDispatcher(
           leaseSeconds: config.dispatch.leaseSeconds,
           callTimeoutMs: timeoutsOf(config),
           rates: ratesOf(config),
+          retry: retryOf(config),
           outbox,
         },
         observers.dispatch,
@@ -199,6 +199,7 @@ function maintenanceSettings(config: EinmalConfig, outbox: OutboxLimits) {
     campaignPageSize: config.campaigns.pageSize,
     maxAttempts: config.dispatch.maxAttempts,
     inboxRetentionDays: config.messaging.inboxRetentionDays,
+    deadLetterDays: config.retention.deadLetterDays,
     sweepBatch: config.retention.sweepBatch,
     sweepMs: config.retention.sweepMinutes * 60_000,
     outbox,
@@ -219,11 +220,11 @@ function groupOf(topicPrefix: string, topic: TopicName): string {
   return `${topicPrefix}${topic}`;
 }
 
-function wantedTopics({ kafka, messaging }: EinmalConfig) {
-  return TOPIC_NAMES.map((name) => ({
-    topic: topicAddress(kafka.topicPrefix, name),
-    partitions: messaging.partitions,
-    replicationFactor: messaging.replicationFactor,
-    config: topicOf(name).config,
-  }));
+/** A produce call must end inside the lease, with room for the delete that follows. */
+function produceTimeoutMs({ outbox }: EinmalConfig): number {
+  return (outbox.leaseSeconds * 1000) / 2;
+}
+
+function retryOf({ dispatch }: EinmalConfig) {
+  return { baseMs: dispatch.retryBaseSeconds * 1000, capMs: dispatch.retryCapSeconds * 1000 };
 }

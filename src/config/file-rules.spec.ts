@@ -97,7 +97,7 @@ describe('one wrong thing gives one error with its path and rule', () => {
     ['providers:\n', 'dispatch: { claimBatch: 501 }\nproviders:\n', 'dispatch.claimBatch', 'contradiction'],
     [
       'providers:\n',
-      'dispatch: { retryBaseSeconds: 3601 }\nproviders:\n',
+      'dispatch: { retryBaseSeconds: 301 }\nproviders:\n',
       'dispatch.retryBaseSeconds',
       'contradiction',
     ],

@@ -93,10 +93,8 @@ describe('loadConfig', () => {
         claimBatch: 20,
         claimBatchMax: 500,
         maxAttempts: 12,
-        maxCrashes: 5,
-        retryBaseSeconds: 30,
-        retryCapSeconds: 3600,
-        deadlineHours: 72,
+        retryBaseSeconds: 1,
+        retryCapSeconds: 300,
         accountPauseSeconds: 60,
         rescueSeconds: 5,
         pollMinMs: 20,
@@ -116,7 +114,7 @@ describe('loadConfig', () => {
         progressTimeoutSeconds: 120,
       },
       outbox: { buckets: 16, leaseSeconds: 30, batchSize: 500, pollMinMs: 10, pollMaxMs: 500 },
-      retention: { deadLetterDays: 90, auditDays: 400, sweepMinutes: 10, sweepBatch: 1000 },
+      retention: { deadLetterDays: 90, sweepMinutes: 10, sweepBatch: 1000 },
       campaigns: { pageSize: 1000 },
     });
   });

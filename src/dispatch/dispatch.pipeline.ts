@@ -4,6 +4,7 @@ import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { DeliveryResult, OutgoingMail } from '../providers/provider.port.ts';
+import type { BackoffOptions } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
 import { reach } from '../runtime/signal.ts';
 import { untilStored } from '../runtime/until-stored.ts';
@@ -22,6 +23,7 @@ export interface DispatchSettings {
   readonly callTimeoutMs: ReadonlyMap<string, number>;
   readonly rates: ReadonlyMap<string, Rate>;
   readonly outbox: OutboxLimits;
+  readonly retry?: BackoffOptions;
 }
 
 /** What a lease must still leave after the call for its result to be stored. */
@@ -74,7 +76,7 @@ export class DispatchPipeline {
     this.#records = createMicroBatch({
       maxSize: LARGEST_BATCH,
       run: (batch) =>
-        untilStored(() => recordResults(dataSource, events, outbox, batch), logger, 'dispatch.record-failed'),
+        untilStored(() => recordResults(dataSource, events, outbox, batch, settings.retry), logger, 'dispatch.record-failed'),
     });
   }
 

@@ -5,9 +5,10 @@ import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import { operationEvent } from '../operations/operation-events.ts';
 import type { DeliveryResult } from '../providers/provider.port.ts';
+import type { BackoffOptions } from '../runtime/backoff.ts';
 import { reach } from '../runtime/signal.ts';
 import { fences, type ClaimedOperation } from './claimed-operation.ts';
-import { settle, type Settlement } from './retry-policy.ts';
+import { DEFAULT_RETRY_BACKOFF, settle, type Settlement } from './retry-policy.ts';
 
 /** A call that was made, and what came of it. */
 export interface CallResult {
@@ -51,8 +52,9 @@ export async function recordResults(
   events: EventWriter,
   limits: OutboxLimits,
   results: readonly CallResult[],
+  backoff: BackoffOptions = DEFAULT_RETRY_BACKOFF,
 ): Promise<boolean[]> {
-  const settled = results.map((each) => settle(each.result, each.attempt, each.operation.max_attempts));
+  const settled = results.map((each) => settle(each.result, each.attempt, each.operation.max_attempts, backoff));
   return await inTransaction(dataSource, 'record', async (tx) => {
     const rows = await record.run(tx, {
       ...fences(results.map((each) => each.operation)),

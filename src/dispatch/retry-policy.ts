@@ -1,5 +1,5 @@
 import type { DeliveryResult } from '../providers/provider.port.ts';
-import { backoffMs } from '../runtime/backoff.ts';
+import { backoffMs, type BackoffOptions } from '../runtime/backoff.ts';
 
 /** What a result means for its operation. */
 export interface Settlement {
@@ -12,14 +12,19 @@ export interface Settlement {
 }
 
 /** 1 s to 5 min: a provider that is down for minutes costs few tries, one that is back is noticed soon. */
-const BACKOFF = { baseMs: 1_000, capMs: 300_000 };
+export const DEFAULT_RETRY_BACKOFF: BackoffOptions = { baseMs: 1_000, capMs: 300_000 };
 
 /**
  * The failure classes of DESIGN section 6. Pure but for the jitter of the delay.
  *
  * @param attempt the number of this attempt, 1 for the first
  */
-export function settle(result: DeliveryResult, attempt: number, maxAttempts: number): Settlement {
+export function settle(
+  result: DeliveryResult,
+  attempt: number,
+  maxAttempts: number,
+  backoff: BackoffOptions = DEFAULT_RETRY_BACKOFF,
+): Settlement {
   const said = `${result.code}: ${result.diagnostic}`;
   switch (result.kind) {
     case 'accepted':
@@ -32,19 +37,19 @@ export function settle(result: DeliveryResult, attempt: number, maxAttempts: num
       return {
         state: 'queued',
         reason: `throttled, ${said}`,
-        delayMs: result.retryAfterMs ?? backoffMs(attempt, BACKOFF),
+        delayMs: result.retryAfterMs ?? backoffMs(attempt, backoff),
         counts: false,
       };
     case 'account':
       return {
         state: 'queued',
         reason: `the provider's account, ${said}`,
-        delayMs: backoffMs(attempt, BACKOFF),
+        delayMs: backoffMs(attempt, backoff),
         counts: false,
       };
     case 'not-sent':
       return attempt >= maxAttempts
         ? { state: 'dead', reason: `all ${maxAttempts} attempts failed, the last: ${said}`, delayMs: 0, counts: true }
-        : { state: 'queued', reason: `not sent, ${said}`, delayMs: backoffMs(attempt, BACKOFF), counts: true };
+        : { state: 'queued', reason: `not sent, ${said}`, delayMs: backoffMs(attempt, backoff), counts: true };
   }
 }

@@ -3,7 +3,7 @@ import { completeCampaigns } from '../campaigns/complete-campaign/complete-campa
 import { cancelRemaining } from '../campaigns/control-campaign/cancel-remaining.ts';
 import { materialisePage } from '../campaigns/materialise-campaign/materialise-campaign.ts';
 import { startDueCampaigns } from '../campaigns/start-campaign/start-due-campaigns.ts';
-import { loadStatement } from '../database/statement.ts';
+import { loadStatement, type Statement } from '../database/statement.ts';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -15,14 +15,18 @@ export interface MaintenanceSettings {
   readonly campaignPageSize: number;
   readonly maxAttempts: number;
   readonly inboxRetentionDays: number;
+  readonly deadLetterDays: number;
   readonly sweepBatch: number;
   readonly sweepMs: number;
   readonly outbox: OutboxLimits;
 }
 
-const pruneInbox = loadStatement<{ retention_days: number; page_size: number }, { consumer: string }>(
+type Prune = { retention_days: number; page_size: number };
+
+const pruneInbox = loadStatement<Prune, { consumer: string }>(import.meta.url, '../messaging/inbox/prune-inbox.sql');
+const pruneDeadLetters = loadStatement<Prune, { consumer: string }>(
   import.meta.url,
-  '../messaging/inbox/prune-inbox.sql',
+  '../messaging/inbox/prune-dead-letters.sql',
 );
 
 /** The chores: what moves campaigns on, and what must not wait for a person. Any number of replicas may run them. */
@@ -39,6 +43,11 @@ export class MaintenanceService implements ProcessPart {
     const { outbox, campaignPageSize: pageSize, maxAttempts } = settings;
     const loop = (name: string, min: number, max: number, runOnce: () => Promise<RunResult>): PollingLoop =>
       new PollingLoop({ name, runOnce, idleMs: { min, max }, logger });
+    const prune = (name: string, statement: Statement<Prune, unknown>, days: number): PollingLoop =>
+      loop(name, settings.sweepMs, settings.sweepMs, async () => {
+        const pruned = await statement.run(dataSource, { retention_days: days, page_size: settings.sweepBatch });
+        return pruned.length >= settings.sweepBatch ? 'more' : 'idle';
+      });
     this.#loops = [
       rescue,
       loop('start-campaigns', 100, 500, async () => ((await startDueCampaigns(dataSource)) > 0 ? 'more' : 'idle')),
@@ -57,13 +66,8 @@ export class MaintenanceService implements ProcessPart {
       loop('expire', 500, 2_000, async () =>
         (await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
       ),
-      loop('prune-inbox', settings.sweepMs, settings.sweepMs, async () => {
-        const pruned = await pruneInbox.run(dataSource, {
-          retention_days: settings.inboxRetentionDays,
-          page_size: settings.sweepBatch,
-        });
-        return pruned.length >= settings.sweepBatch ? 'more' : 'idle';
-      }),
+      prune('prune-inbox', pruneInbox, settings.inboxRetentionDays),
+      prune('prune-dead-letters', pruneDeadLetters, settings.deadLetterDays),
     ];
   }
 

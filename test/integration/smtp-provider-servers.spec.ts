@@ -10,6 +10,7 @@ import {
   mailTo,
   PATIENT_MS,
   providerFor,
+  settledStats,
   sinkWith,
   stopSinks,
 } from '../support/sinks/provider-against-sink.ts';
@@ -66,6 +67,16 @@ describe('SMTP provider and its server', () => {
     expect(kindOf(await provider.deliver(mailTo('jane@b.org', 1), PATIENT_MS))).toBe('rejected recipient');
     expect(kindOf(await provider.deliver(mailTo('jane@b.org', 2), PATIENT_MS))).toBe('accepted');
     expect(await sink.counts()).toEqual(new Map([['<2@b.org>', 1]]));
+  });
+
+  it('takes back what it has not sent when the time is over', async () => {
+    const sink = await sinkWith({});
+    await sink.script([{ phase: 'body', action: { do: 'stall' } }]);
+    // More than the buffers of both ends hold, so that the end of the mail is still here.
+    const mail = { ...mailTo('a@b.org'), raw: Buffer.alloc(32 * 1024 * 1024, `${'x'.repeat(76)}\r\n`) };
+    expect(await providerFor(sink).deliver(mail, 1000)).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
+    await sink.release();
+    expect(await settledStats(sink)).toMatchObject({ goAheads: 1, dots: 0, accepted: 0 });
   });
 
   it('logs in, and says account when it cannot', async () => {

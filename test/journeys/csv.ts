@@ -18,12 +18,12 @@ export async function readCsv<C extends string>(file: string, columns: readonly 
   });
 }
 
-/** One field with the separator before it; sticky, so that nothing between two fields is skipped. */
-const FIELD = /(,|\r?\n|^)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/gy;
+/** One field with the separator before it, so that no match is empty; sticky, so that nothing between two is skipped. */
+const FIELD = /(,|\r?\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/gy;
 
 /** @throws Error at a quote that stands where none may */
 export function parseCsv(text: string): string[][] {
-  const body = text.replace(/^\u{feff}/u, '').replace(/\r?\n$/, '');
+  const body = `\n${text.replace(/^\u{feff}/u, '').replace(/\r?\n$/, '')}`;
   const rows: string[][] = [];
   let end = 0;
   for (const [whole, separator, inQuotes, plain = ''] of body.matchAll(FIELD)) {

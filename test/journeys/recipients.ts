@@ -14,7 +14,8 @@ export interface Recipient {
 }
 
 type SuppressionReason = 'unsubscribed' | 'hard-bounce' | 'complaint' | 'manual';
-type Awkward = Pick<Recipient, 'email' | 'name'> & Partial<Pick<Recipient, 'status' | 'lists'>> & { suppressed?: string };
+type Awkward = Pick<Recipient, 'email' | 'name'> &
+  Partial<Pick<Recipient, 'status' | 'lists'>> & { suppressed?: string };
 
 /** The lists that the campaign goes to. */
 export const CAMPAIGN_LISTS = ['news', 'offers'] as const;
@@ -34,10 +35,20 @@ const AWKWARD: readonly Awkward[] = [
   { email: 'plain@example.org', name: 'The same without quotes' },
   { email: 'two..dots@example.org', name: 'An address that nobody can have' },
   { email: 'both@example.org', name: 'On two lists', lists: ['news', 'offers'] },
-  { email: 'vip@example.org', name: 'Left another list only', lists: ['news', 'vip'], suppressed: 'list:vip unsubscribed' },
+  {
+    email: 'vip@example.org',
+    name: 'Left another list only',
+    lists: ['news', 'vip'],
+    suppressed: 'list:vip unsubscribed',
+  },
   { email: 'bounced@example.net', name: 'Suppressed: everything', suppressed: 'all hard-bounce' },
   { email: 'Complained@example.net', name: 'Suppressed: marketing', suppressed: 'marketing complaint' },
-  { email: 'left@example.net', name: 'Suppressed: this list', lists: ['offers'], suppressed: 'list:offers unsubscribed' },
+  {
+    email: 'left@example.net',
+    name: 'Suppressed: this list',
+    lists: ['offers'],
+    suppressed: 'list:offers unsubscribed',
+  },
   { email: 'LEFT@example.net', name: 'The same person under another id', lists: ['offers'] },
   { email: 'pending@example.net', name: 'Not confirmed yet', status: 'pending' },
   { email: 'gone@example.net', name: 'Unsubscribed', status: 'unsubscribed' },
@@ -55,7 +66,11 @@ export function makeRecipients(count: number): Recipient[] {
 
 function ordinary(number: number): Awkward {
   const lists = number % 10 === 0 ? ['news', 'offers'] : [number % 4 === 0 ? 'offers' : 'news'];
-  return { email: `person${number}@${number % 3 === 0 ? 'example.com' : 'mail.example.net'}`, name: `Person ${number}`, lists };
+  return {
+    email: `person${number}@${number % 3 === 0 ? 'example.com' : 'mail.example.net'}`,
+    name: `Person ${number}`,
+    lists,
+  };
 }
 
 function recipientOf(number: number, { suppressed = '', ...row }: Awkward): Recipient {

@@ -9,6 +9,7 @@ export interface ConsumerOptions {
   readonly heartbeatIntervalMs: number;
   /** Longest wait of the broker for records. A rebalance and a stop wait for it too. */
   readonly maxWaitMs: number;
+  /** Fetched of one partition at a time; with all partitions of a topic, the largest part of a consumer's memory. */
   readonly maxBytesPerPartition: number;
   /** A handler that takes longer gets no more heartbeats, is told to abort, and makes the consumer unhealthy. */
   readonly handlerDeadlineMs: number;
@@ -33,7 +34,7 @@ export const DEFAULT_CONSUMER_OPTIONS: ConsumerOptions = {
   rebalanceTimeoutMs: 60_000,
   heartbeatIntervalMs: 3000,
   maxWaitMs: 500,
-  maxBytesPerPartition: 524_288,
+  maxBytesPerPartition: 262_144,
   handlerDeadlineMs: 120_000,
   retryMinMs: 500,
   retryMaxMs: 30_000,

@@ -64,6 +64,17 @@ export class KafkaAdmin {
     });
   }
 
+  /** As ensureTopics, but creates nothing: a topic that is missing is a problem. */
+  checkTopics(wanted: readonly WantedTopic[]): Promise<TopicsChecked> {
+    return this.#ask(async (admin) => {
+      const existing = new Set(await admin.listTopics());
+      const missing = wanted.filter(({ topic }) => !existing.has(topic));
+      const present = wanted.filter(({ topic }) => existing.has(topic));
+      const problems = missing.map(({ topic }) => ({ topic, problem: 'not-created' as const, code: 'not-there' }));
+      return { created: [], problems: [...problems, ...(await missingPartitions(admin, present))] };
+    });
+  }
+
   fetchLag(groupId: string, topic: string): Promise<readonly PartitionLag[]> {
     return this.#ask(async (admin) => {
       const watermarks = await admin.fetchTopicOffsets(topic);

@@ -46,7 +46,7 @@ export class SmtpLane {
       done(result);
     };
     const fail = (failure: SmtpFailure): void => {
-      settle(classifyFailure(failure, phase(), mail), this.#afterFailure(failure, phase()));
+      settle(classifyFailure(failure, phase(), mail), this.#afterFailure(failure));
     };
     const timer = setTimeout(() => settle(timedOut(phase()), 'drop'), timeoutMs);
     this.#abort = () => fail({ code: 'closed', message: 'the provider was closed' });
@@ -115,11 +115,11 @@ export class SmtpLane {
     });
   }
 
-  #afterFailure(failure: SmtpFailure, phase: SmtpPhase): AfterDelivery {
+  #afterFailure(failure: SmtpFailure): AfterDelivery {
     const connection = this.#connection;
-    if (connection === null || phase !== 'envelope' || !isUsable(connection) || failure.responseCode === 421)
-      return 'drop';
+    if (connection === null || !isUsable(connection) || failure.responseCode === 421) return 'drop';
     if (failure.code === 'ESMTPUTF8') return 'keep';
+    // EENVELOPE is a refusal before the body. After the body the server may still have bytes to read: a new session then.
     return failure.code === 'EENVELOPE' && failure.responseCode !== 503 ? 'reset' : 'drop';
   }
 

@@ -209,17 +209,24 @@ class SinkSession {
         this.#say(action.line);
         return closeAfterReply || action.line.startsWith('421') ? this.#close() : undefined;
       case 'stall':
-        this.#waiting = true;
+        this.#wait();
         return void this.#context.stalled.add(() => this.#goOn(usual));
       case 'delay':
-        this.#waiting = true;
+        this.#wait();
         return void setTimeout(() => this.#goOn(usual), action.ms);
     }
+  }
+
+  /** Reads nothing either, so that a client cannot get rid of more than the system's buffers hold. */
+  #wait(): void {
+    this.#waiting = true;
+    this.#socket.pause();
   }
 
   /** Also when the client has left meanwhile: a real server works off what it has received. */
   #goOn(usual: () => void): void {
     this.#waiting = false;
+    this.#socket.resume();
     usual();
     this.#advance();
   }
