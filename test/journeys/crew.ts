@@ -51,9 +51,7 @@ export class Crew {
     const begin = async (): Promise<ServiceProcess> => {
       const service = await startService({ ...this.#options, roles, port });
       killed = false;
-      void service.exited.then((end) => {
-        if (!killed && !this.#stopping) this.crashes.push(`${roles.join('+')} ended by itself: ${end}`);
-      });
+      void this.#noteCrash(service, () => killed);
       return service;
     };
     let current = await begin();
@@ -75,6 +73,11 @@ export class Crew {
       },
     };
     return post;
+  }
+
+  async #noteCrash(service: ServiceProcess, wasKilled: () => boolean): Promise<void> {
+    const end = await service.exited;
+    if (!wasKilled() && !this.#stopping) this.crashes.push(`${service.roles.join('+')} ended by itself: ${end}`);
   }
 
   async #notePeak(post: Post): Promise<void> {

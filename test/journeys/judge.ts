@@ -37,8 +37,8 @@ export interface Verdict {
 }
 
 type Count = Partial<Record<OperationState, number>>;
-const MAILED: readonly OperationState[] = ['accepted', 'delivered', 'bounced', 'complained'];
-const UNSETTLED: readonly OperationState[] = ['awaiting-approval', 'queued', 'claimed', 'calling'];
+const MAILED: ReadonlySet<OperationState> = new Set(['accepted', 'delivered', 'bounced', 'complained']);
+const UNSETTLED: ReadonlySet<OperationState> = new Set(['awaiting-approval', 'queued', 'claimed', 'calling']);
 
 /** Holds the ledger against what really arrived. Nothing it says names an address. */
 export function judge(evidence: Evidence): Verdict {
@@ -57,8 +57,8 @@ export function judge(evidence: Evidence): Verdict {
     mailsByState[state] = (mailsByState[state] ?? 0) + arrived;
     if (state === 'unknown') unknown.push({ operationKey, arrived: arrived > 0 });
     if (arrived > 1) doubled.push(operationKey);
-    if (arrived === 0 && (MAILED.includes(state) || UNSETTLED.includes(state))) lost.push(operationKey);
-    if (arrived > 0 && !MAILED.includes(state) && state !== 'unknown')
+    if (arrived === 0 && (MAILED.has(state) || UNSETTLED.has(state))) lost.push(operationKey);
+    if (arrived > 0 && !MAILED.has(state) && state !== 'unknown')
       disagreements.push(`${operationKey} is ${state} and has a mail`);
     if (!expected.has(addressKey)) disagreements.push(`${operationKey} is not of the audience`);
   }
