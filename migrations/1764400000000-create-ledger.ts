@@ -264,7 +264,8 @@ const OPERATIONS = `
     CHECK (state = 'cancelled'
       OR (kind IS NOT NULL AND class IS NOT NULL AND payload_hash IS NOT NULL AND hash_version IS NOT NULL
           AND provider IS NOT NULL)),
-    CHECK (kind <> 'email' OR state = 'rejected' OR address_key IS NOT NULL),
+    -- What was cancelled before it was asked for may turn out to have no address that could be mailed.
+    CHECK (kind <> 'email' OR state IN ('rejected', 'cancelled') OR address_key IS NOT NULL),
     CHECK ((state IN ('claimed', 'calling')) = (lease_until IS NOT NULL)),
     CHECK ((lease_until IS NULL) = (claimed_by IS NULL)),
     CHECK (state NOT IN ('claimed', 'calling', 'unknown', 'accepted', 'delivered', 'bounced', 'complained')

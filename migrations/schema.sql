@@ -159,7 +159,7 @@ CREATE TABLE operations (
   CONSTRAINT operations_tenant_id_operation_key_key UNIQUE (tenant_id, operation_key),
   CONSTRAINT operations_pkey PRIMARY KEY (tenant_id, operation_id),
   CONSTRAINT operations_check CHECK (((state = 'cancelled'::text) OR ((kind IS NOT NULL) AND (class IS NOT NULL) AND (payload_hash IS NOT NULL) AND (hash_version IS NOT NULL) AND (provider IS NOT NULL)))),
-  CONSTRAINT operations_check1 CHECK (((kind <> 'email'::text) OR (state = 'rejected'::text) OR (address_key IS NOT NULL))),
+  CONSTRAINT operations_check1 CHECK (((kind <> 'email'::text) OR (state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) OR (address_key IS NOT NULL))),
   CONSTRAINT operations_check2 CHECK (((state = ANY (ARRAY['claimed'::text, 'calling'::text])) = (lease_until IS NOT NULL))),
   CONSTRAINT operations_check3 CHECK (((lease_until IS NULL) = (claimed_by IS NULL))),
   CONSTRAINT operations_check4 CHECK (((state <> ALL (ARRAY['claimed'::text, 'calling'::text, 'unknown'::text, 'accepted'::text, 'delivered'::text, 'bounced'::text, 'complained'::text])) OR (claim_seq > 0))),

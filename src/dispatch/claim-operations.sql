@@ -3,7 +3,14 @@ WITH streams AS (
   SELECT '' AS campaign_id, 0 AS rank, :limit::integer AS share
   UNION ALL
   SELECT c.campaign_id, 1, ceil(:limit::numeric / count(*) OVER ())::integer
-  FROM campaigns c WHERE c.tenant_id = :tenant AND c.state = 'sending'
+  FROM campaigns c
+  WHERE c.tenant_id = :tenant AND c.state = 'sending'
+    -- Those with nothing to do, of which one unknown keeps each in sending, would take their share for nothing.
+    AND EXISTS (
+      SELECT FROM operations q
+      WHERE q.tenant_id = c.tenant_id AND q.provider = :provider AND coalesce(q.campaign_id, '') = c.campaign_id
+        AND q.state = 'queued' AND q.not_before <= now()
+    )
 ),
 due AS MATERIALIZED (
   SELECT o.tenant_id, o.operation_id
@@ -27,4 +34,5 @@ FROM due d
 LEFT JOIN operation_requests r ON r.tenant_id = d.tenant_id AND r.operation_id = d.operation_id
 WHERE o.tenant_id = d.tenant_id AND o.operation_id = d.operation_id AND o.state = 'queued'
 RETURNING o.tenant_id, o.operation_id, o.operation_key, o.claim_seq, o.class, o.payload_hash, o.campaign_id, o.revision,
-          o.attempts, o.max_attempts, o.causation_id, o.traceparent, o.created_at, r.request
+          o.attempts, o.max_attempts, o.approval_object,
+          o.causation_id, o.traceparent, o.created_at, r.request

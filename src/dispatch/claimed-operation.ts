@@ -11,6 +11,8 @@ export interface ClaimedRow {
   readonly payload_hash: Buffer;
   readonly campaign_id: string | null;
   readonly revision: string | null;
+  /** What must be approved before the call, if anything. */
+  readonly approval_object: string | null;
   readonly attempts: number;
   readonly max_attempts: number;
   readonly causation_id: string | null;

@@ -63,7 +63,10 @@ export class MailComposer {
   ): Promise<ComposedMail> {
     const compiled = await this.#revision(operation);
     if (typeof compiled === 'string') return { ok: false, rule: compiled };
-    return fillMail(operation, compiled, to, { subscriber: request.subscriber, campaign: { id: operation.campaign_id } });
+    return fillMail(operation, compiled, to, {
+      subscriber: request.subscriber,
+      campaign: { id: operation.campaign_id },
+    });
   }
 
   #composeSingle(operation: ClaimedOperation, request: EmailRequest, to: ParsedAddress): ComposedMail {

@@ -7,7 +7,6 @@ import type { DeliveryResult, OutgoingMail } from '../providers/provider.port.ts
 import type { BackoffOptions } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
 import { reach } from '../runtime/signal.ts';
-import { untilStored } from '../runtime/until-stored.ts';
 import { claimOperations, findDueLanes, type Lane, type Rate } from './claim-operations.ts';
 import type { ClaimedOperation } from './claimed-operation.ts';
 import { commitIntents, type IntentOutcome } from './commit-intents.ts';
@@ -15,7 +14,11 @@ import type { MailComposer } from './compose-mail.ts';
 import type { DispatchObserver } from './dispatch-observer.ts';
 import { endClaims, type ClaimEnd } from './end-claims.ts';
 import type { ProviderLane } from './provider-lane.ts';
+import { pastContention } from './past-contention.ts';
 import { recordResults, type CallResult } from './record-results.ts';
+import { ResultStore } from './result-store.ts';
+import { NOT_CALLED } from './retry-policy.ts';
+import { storableResult } from './storable-result.ts';
 
 export interface DispatchSettings {
   readonly leaseSeconds: number;
@@ -42,7 +45,7 @@ export class DispatchPipeline {
   readonly #underWay = new Set<Promise<void>>();
   readonly #intents = new Map<string, MicroBatch<ClaimedOperation, IntentOutcome>>();
   readonly #ends: MicroBatch<ClaimEnd, boolean>;
-  readonly #records: MicroBatch<CallResult, boolean>;
+  readonly #records: ResultStore;
   #turn = 0;
   #stopping = false;
 
@@ -64,20 +67,20 @@ export class DispatchPipeline {
         provider,
         createMicroBatch({
           maxSize: LARGEST_BATCH,
-          run: (batch) => commitIntents(dataSource, provider, this.worker, batch),
+          run: (batch) => pastContention(() => commitIntents(dataSource, provider, this.worker, batch)),
         }),
       );
     }
     this.#ends = createMicroBatch({
       maxSize: LARGEST_BATCH,
-      run: (batch) => endClaims(dataSource, events, outbox, batch),
+      run: (batch) => pastContention(() => endClaims(dataSource, events, outbox, batch)),
     });
     // Storing is a loop of its own: whatever goes wrong here, the provider is never called again because of it.
-    this.#records = createMicroBatch({
-      maxSize: LARGEST_BATCH,
-      run: (batch) =>
-        untilStored(() => recordResults(dataSource, events, outbox, batch, settings.retry), logger, 'dispatch.record-failed'),
-    });
+    this.#records = new ResultStore(
+      LARGEST_BATCH,
+      (batch) => recordResults(dataSource, events, outbox, batch, settings.retry),
+      logger,
+    );
   }
 
   /** One look at all lanes: claims what there is room for and sets it on its way. */
@@ -97,9 +100,13 @@ export class DispatchPipeline {
     return claimedAny && due.some((lane) => this.providers.get(lane.provider)?.hasRoom()) ? 'more' : 'idle';
   };
 
-  /** Gives back what has not been called, waits for what has, and stores its results. Bounded by the caller. */
+  /**
+   * Gives back what has not been called, waits for what has, and stores its results. Bounded by the caller, who may call it
+   * again after the pass in hand: what that has claimed is then among what is waited for.
+   */
   async stop(): Promise<void> {
     this.#stopping = true;
+    for (const provider of this.providers.values()) provider.dismissWaiting();
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
@@ -147,7 +154,7 @@ export class DispatchPipeline {
     provider: ProviderLane,
     mail: OutgoingMail,
   ): Promise<CallResult | undefined> {
-    const leaveCall = await provider.enterCall();
+    const leaveCall = await this.#enterCall(operation, provider);
     try {
       const timeoutMs = this.settings.callTimeoutMs.get(provider.name) ?? 0;
       if (this.#stopping) return await this.#endWithoutCall(operation, 'stopping');
@@ -164,12 +171,19 @@ export class DispatchPipeline {
         );
       }
       await reach('dispatch.before-call', { operationId: operation.operation_id });
-      const result = await this.#call(provider, mail, timeoutMs);
+      // The commit of the intent may have taken long, and a process may have been stopped meanwhile.
+      const inTime = operation.lease.leavesRoomFor(timeoutMs);
+      const result = inTime ? await this.#call(provider, mail, timeoutMs) : NOT_CALLED;
       await reach('dispatch.after-call', { operationId: operation.operation_id });
       return { operation, attempt: intent.attempt, result };
     } finally {
       leaveCall();
     }
+  }
+
+  async #enterCall(operation: ClaimedOperation, provider: ProviderLane): Promise<() => void> {
+    if (this.#stopping || provider.paused()) return () => undefined;
+    return await provider.enterCall(operation.campaign_id === null);
   }
 
   async #intent(operation: ClaimedOperation): Promise<IntentOutcome> {
@@ -179,16 +193,19 @@ export class DispatchPipeline {
 
   async #call(provider: ProviderLane, mail: OutgoingMail, timeoutMs: number): Promise<DeliveryResult> {
     const startedAt = performance.now();
-    const result = await provider.provider.deliver(mail, timeoutMs);
+    const result = storableResult(await provider.provider.deliver(mail, timeoutMs));
     this.observer.called(provider.name, result, (performance.now() - startedAt) / 1000);
     const stopped = provider.learn(result);
-    if (stopped)
+    if (stopped) {
       this.logger.error('dispatch.lane-stopped', { provider: provider.name, why: stopped, code: result.code });
+      // They are given back together, not one by one as calls end.
+      provider.dismissWaiting();
+    }
     return result;
   }
 
   async #record(called: CallResult): Promise<void> {
-    const held = await this.#records(called);
+    const held = await this.#records.store(called);
     if (held) this.observer.recorded(called.result);
     else this.#claimLost(called.operation, 'record');
   }

@@ -2,12 +2,16 @@ import type { DataSource } from 'typeorm';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
+import { deadlineIn } from '../runtime/monotonic.ts';
 import { PollingLoop, type PollingLoopHealth } from '../runtime/polling-loop.ts';
 import type { ProcessPart } from '../runtime/process-part.ts';
 import type { DispatchObserver } from './dispatch-observer.ts';
 import type { DispatchPipeline } from './dispatch.pipeline.ts';
 import type { ProviderLane } from './provider-lane.ts';
 import { rescueExpired } from './rescue-expired.ts';
+
+/** Of the time to stop: for a provider to end the calls under way, and for their results to be stored. */
+const CLOSING_MS = 7_000;
 
 /** The dispatcher of this process: one loop that claims and the calls that it sets on their way; another that rescues. */
 export class DispatcherService implements ProcessPart {
@@ -37,20 +41,29 @@ export class DispatcherService implements ProcessPart {
   }
 
   async stop(timeoutMs: number): Promise<void> {
+    const bound = deadlineIn(timeoutMs);
     const stopped = this.#pipeline.stop();
     await Promise.all([this.#loop.stop({ timeoutMs }), this.rescue.stop({ timeoutMs })]);
-    let timer: NodeJS.Timeout | undefined;
-    const bound = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([stopped, bound]);
-    clearTimeout(timer);
-    await Promise.all(this.providers.map((lane) => lane.provider.close()));
+    // Again, for what the last pass has claimed.
+    const given = Promise.all([stopped, this.#pipeline.stop()]);
+    await within(Math.max(bound.remainingMs() - CLOSING_MS, bound.remainingMs() / 2), given);
+    // Ends the calls that are still under way; what is then known of them is stored like any result.
+    const closed = Promise.all(this.providers.map((lane) => lane.provider.close()));
+    await within(bound.remainingMs(), Promise.all([closed, given]));
   }
 
   loops(): readonly PollingLoopHealth[] {
     return [this.#loop.health(), this.rescue.health()];
   }
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
 }
 
 /** The loop that takes back what lost workers held; every dispatcher and every maintenance process runs one. */

@@ -4,6 +4,7 @@ import { loadStatement } from '../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import { operationEvent } from '../operations/operation-events.ts';
+import { queueApproved } from '../operations/queue-approved/queue-approved.ts';
 import { reach } from '../runtime/signal.ts';
 import { fences, type ClaimedOperation } from './claimed-operation.ts';
 
@@ -40,11 +41,21 @@ export async function endClaims(
     });
     const held = new Set(rows.map((row) => `${row.tenant_id}/${row.operation_id}`));
     const holds = ends.map(({ operation }) => held.has(`${operation.tenant_id}/${operation.operation_id}`));
+    // An approval may have come since the last look, when the operation was not yet one that waits for it.
+    const waiting = ends.filter((each, index) => holds[index] && each.state === 'awaiting-approval');
+    await queueApproved(
+      tx,
+      waiting.flatMap(({ operation }) => objectOf(operation)),
+    );
     const entries = ends.flatMap((each, index) => (holds[index] ? eventOf(events, each) : []));
     await reach('dispatch.before-append-end');
     await appendToOutbox(tx, entries, limits);
     return holds;
   });
+}
+
+function objectOf({ tenant_id: tenantId, approval_object: object }: ClaimedOperation) {
+  return object === null ? [] : [{ tenantId, object }];
 }
 
 function eventOf(events: EventWriter, { operation, state, reason }: ClaimEnd) {

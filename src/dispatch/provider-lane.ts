@@ -5,6 +5,9 @@ import { monotonicNow } from '../runtime/monotonic.ts';
 
 const BREAK = { baseMs: 1_000, capMs: 60_000 };
 
+/** Goes on with the function that gives the call back. */
+type Waiter = (leaveCall: () => void) => void;
+
 /**
  * What a process may have under way at one provider: calls at a time, operations claimed ahead of them, and a pause when
  * the provider as a whole does not work. A pause costs no operation anything: they stay queued.
@@ -12,7 +15,9 @@ const BREAK = { baseMs: 1_000, capMs: 60_000 };
 export class ProviderLane {
   #underWay = 0;
   #calls = 0;
-  #waiting: (() => void)[] = [];
+  /** Those who wait for a call: single operations, and behind them campaigns. */
+  readonly #urgent: Waiter[] = [];
+  readonly #waiting: Waiter[] = [];
   #failuresInARow = 0;
   #pauses = 0;
   #pausedUntil = 0;
@@ -62,24 +67,36 @@ export class ProviderLane {
     this.#underWay -= 1;
   }
 
-  /** Waits for a free call; resolves with the function that gives it back. */
-  async enterCall(): Promise<() => void> {
-    if (this.#calls >= this.provider.concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#calls += 1;
-    return () => {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#calls -= 1;
-    };
+  /**
+   * Waits for a free call; resolves with the function that gives it back. An urgent one goes before all that was claimed
+   * ahead of it and is not.
+   */
+  async enterCall(urgent: boolean): Promise<() => void> {
+    if (this.#calls >= this.provider.concurrency) {
+      return await new Promise((resolve) => (urgent ? this.#urgent : this.#waiting).push(resolve));
+    }
+    this.#calls += 1;
+    return this.#leaveCall;
   }
 
+  /** Lets all go on who wait for a call that they will not make any more. */
+  dismissWaiting(): void {
+    for (const goOn of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) goOn(() => undefined);
+  }
+
+  readonly #leaveCall = (): void => {
+    const next = this.#urgent.shift() ?? this.#waiting.shift();
+    if (next) next(this.#leaveCall);
+    else this.#calls -= 1;
+  };
+
   /** Learns from a result. Says so when the lane stops because of it. */
-  learn(result: DeliveryResult): 'account' | 'unreachable' | undefined {
+  learn(result: DeliveryResult): 'account' | 'unreachable' | 'throttled' | undefined {
     if (result.kind === 'account') {
       this.#pausedUntil = monotonicNow() + this.settings.accountPauseMs;
       return 'account';
     }
-    if (result.kind !== 'not-sent') {
+    if (result.kind !== 'not-sent' && result.kind !== 'throttled') {
       this.#failuresInARow = 0;
       this.#pauses = 0;
       return undefined;
@@ -89,7 +106,7 @@ export class ProviderLane {
     this.#failuresInARow = 0;
     this.#pauses += 1;
     this.#pausedUntil = monotonicNow() + backoffMs(this.#pauses, BREAK);
-    return 'unreachable';
+    return result.kind === 'throttled' ? 'throttled' : 'unreachable';
   }
 
   #smallestWindow(): number {

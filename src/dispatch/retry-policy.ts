@@ -11,6 +11,13 @@ export interface Settlement {
   readonly counts: boolean;
 }
 
+/** The result of an intent whose call was left out, since the lease would have ended before it. */
+export const NOT_CALLED: DeliveryResult = {
+  kind: 'not-sent',
+  code: 'not-called',
+  diagnostic: 'the lease left no time for the call',
+};
+
 /** 1 s to 5 min: a provider that is down for minutes costs few tries, one that is back is noticed soon. */
 export const DEFAULT_RETRY_BACKOFF: BackoffOptions = { baseMs: 1_000, capMs: 300_000 };
 
@@ -48,6 +55,7 @@ export function settle(
         counts: false,
       };
     case 'not-sent':
+      if (result === NOT_CALLED) return { state: 'queued', reason: said, delayMs: 0, counts: false };
       return attempt >= maxAttempts
         ? { state: 'dead', reason: `all ${maxAttempts} attempts failed, the last: ${said}`, delayMs: 0, counts: true }
         : { state: 'queued', reason: `not sent, ${said}`, delayMs: backoffMs(attempt, backoff), counts: true };

@@ -32,6 +32,17 @@ export function storableText(text: string): StorableText {
   return { text: safe, escaped: true };
 }
 
+/** The limit of `reason` in the contracts, in UTF-16 code units. */
+const MAX_REASON_LENGTH = 1000;
+
+/** A reason put together of what a peer gave: storable, and no longer than the facts that repeat it may hold. */
+export function storableReason(text: string): string {
+  const safe = storableText(text).text;
+  if (safe.length <= MAX_REASON_LENGTH) return safe;
+  // A cut through a pair would leave half of it.
+  return safe.slice(0, MAX_REASON_LENGTH).replace(/[\ud800-\udbff]$/, '');
+}
+
 /**
  * JSON of a value in which every string and every member name is made storable as in {@link storableText}. `jsonb` refuses
  * the escape `\u0000` and lone surrogate escapes, so they appear as text (`\\u0000`). Throws what JSON.stringify throws.

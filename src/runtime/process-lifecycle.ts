@@ -52,7 +52,8 @@ export class ProcessLifecycle {
 
   async #stopParts(): Promise<void> {
     const { workers, last, consumers, shutdownMs } = this.settings;
-    const partMs = (shutdownMs * 2) / 3;
+    // Together less than the bound: what is left is for closing the connections.
+    const partMs = shutdownMs / 2;
     await Promise.all([consumers?.stop(), ...workers.map((part) => part.stop(partMs))]);
     await Promise.all(last.map((part) => part.stop(partMs / 2)));
   }

@@ -40,7 +40,7 @@ export class SuppressionFactsHandler {
     decide: (event: ConsumedEvent<D>) => Pick<SuppressionFact, 'reason' | 'active' | 'cause' | 'expiresAt'>,
   ): Promise<void> {
     const keyed = events.map((event) => ({ ...event, addressKey: addressKeyOf(event.data.email) }));
-    const newest = newestFacts(keyed, (event) => JSON.stringify([event.tenantId, event.addressKey, event.data.scope]));
+    const newest = newestFacts(keyed, (event) => placeOf(event.tenantId, event.addressKey, event.data.scope));
     const changes = await upsertSuppressions(
       tx,
       newest.map((event) => ({
@@ -51,9 +51,9 @@ export class SuppressionFactsHandler {
         ...decide(event),
       })),
     );
-    const facts = new Map(newest.map((event) => [event.id, event]));
+    const facts = new Map(newest.map((event) => [placeOf(event.tenantId, event.addressKey, event.data.scope), event]));
     for (const change of changes) {
-      const fact = facts.get(change.cause);
+      const fact = facts.get(placeOf(change.tenant_id, change.address_key, change.scope));
       if (fact) outbox.push(this.#changed(change, fact));
     }
   }
@@ -65,6 +65,11 @@ export class SuppressionFactsHandler {
       ? this.events.write('einmal.suppression.added.v1', origin, { ...what, reason: change.reason })
       : this.events.write('einmal.suppression.lifted.v1', origin, { ...what, reason: fact.data.reason });
   }
+}
+
+/** One suppression. Not the id of its event: two peers may draw the same. */
+function placeOf(tenantId: string, addressKey: string, scope: string): string {
+  return JSON.stringify([tenantId, addressKey, scope]);
 }
 
 /** An address that cannot be mailed cannot be suppressed either; the record goes to the dead letters with the rule. */

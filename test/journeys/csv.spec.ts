@@ -34,8 +34,8 @@ describe('the recipients', () => {
   });
 
   it('hold twins, which are one address, and people whom the campaign must not reach', () => {
-    const audience = expectedAudience(makeRecipients(1_000));
-    expect(audience.size).toBe(1_000 - 3 - 1 - 4 - 3);
+    const audience = [...expectedAudience(makeRecipients(1_000)).keys()];
+    expect(audience).toHaveLength(1_000 - 3 - 1 - 4 - 3);
     expect(audience).toContain('info@xn--bcher-kva.example');
     expect(audience).toContain('"john smith"@example.org');
     expect(audience).toContain('grace+shop@example.org');

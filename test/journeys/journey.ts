@@ -26,8 +26,8 @@ export interface Journey {
   readonly ledger: Ledger;
   /** What the peer's file holds. */
   readonly recipients: readonly Recipient[];
-  /** Address keys that must be reached. */
-  readonly expected: ReadonlySet<string>;
+  /** Whom the campaign must reach: address key -> subscriber. */
+  readonly expected: ReadonlyMap<string, string>;
   /** Output of all service processes. */
   readonly logFile: string;
   /** Stops everything and removes it. May be called again. */

@@ -15,7 +15,7 @@ const mail = (name: string, at = 0, recipient = `${name}@example.org`) => ({
   at,
 });
 const evidence = (parts: Partial<Evidence>): Evidence => ({
-  expected: new Set((parts.operations ?? []).map((each) => each.addressKey)),
+  expected: new Map((parts.operations ?? []).map((each) => [each.addressKey, 'sub_1'])),
   operations: [],
   arrivals: [],
   optOuts: [],
@@ -48,7 +48,7 @@ describe('the judge', () => {
   });
 
   it('calls one of the audience without an operation lost', () => {
-    expect(faults({ expected: new Set(['a@example.org']) })).toEqual({ ...CLEAN, lost: 1 });
+    expect(faults({ expected: new Map([['a@example.org', 'sub_1']]) })).toEqual({ ...CLEAN, lost: 1 });
   });
 
   it.each(['accepted', 'unknown'] as const)('calls two mails of one %s operation doubled', (state) => {
@@ -74,7 +74,7 @@ describe('the judge', () => {
     const operations = [operation('a', 'accepted')];
     const arrivals = [mail('a', 0, 'other@example.org')];
     expect(faults({ operations, arrivals })).toEqual({ ...CLEAN, disagreements: 1 });
-    expect(faults({ operations, arrivals: [mail('a')], expected: new Set() })).toEqual({ ...CLEAN, disagreements: 1 });
+    expect(faults({ operations, arrivals: [mail('a')], expected: new Map() })).toEqual({ ...CLEAN, disagreements: 1 });
   });
 
   it('objects to a mail after the opt-out, and not to one whose call had begun', () => {

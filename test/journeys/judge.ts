@@ -13,8 +13,8 @@ export interface OptOut {
 }
 
 export interface Evidence {
-  /** Address keys that must be reached, counted from the peer's file alone. */
-  readonly expected: ReadonlySet<string>;
+  /** Whom the campaign must reach, counted from the peer's file alone: address key -> subscriber. */
+  readonly expected: ReadonlyMap<string, string>;
   readonly operations: readonly LedgerOperation[];
   /** Every mail that the sink accepted. */
   readonly arrivals: readonly SinkArrival[];
@@ -64,7 +64,7 @@ export function judge(evidence: Evidence): Verdict {
   }
   for (const messageId of mails.keys()) disagreements.push(`a mail that no operation explains: ${messageId}`);
   const known = new Set(operations.map((operation) => operation.addressKey));
-  for (const key of expected) if (!known.has(key)) lost.push('someone of the audience without an operation');
+  for (const [key, subscriber] of expected) if (!known.has(key)) lost.push(`${subscriber}, who has no operation`);
   doubled.push(...twiceByAddress(arrivals));
   disagreements.push(...strangers(arrivals, known), ...afterOptOut(evidence));
   return { byState, mailsByState, unknown, lost, doubled, disagreements };

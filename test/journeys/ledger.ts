@@ -25,6 +25,8 @@ export interface Standing {
   readonly campaignState: string | null;
   readonly byState: Partial<Record<OperationState, number>>;
   readonly leftOut: Readonly<Record<string, number>>;
+  /** Until the first lease ends; null when nothing is leased. */
+  readonly leaseSeconds: number | null;
 }
 
 const TENANT = 'demo';
@@ -37,7 +39,9 @@ const STANDING = `
     ) states) AS "byState",
     (SELECT coalesce(json_object_agg(reason, n), '{}') FROM (
       SELECT reason, count(*) AS n FROM campaign_exclusions WHERE tenant_id = $1 AND campaign_id = $2 GROUP BY reason
-    ) reasons) AS "leftOut"`;
+    ) reasons) AS "leftOut",
+    (SELECT ceil(extract(epoch FROM min(lease_until) - now()))::integer FROM operations
+      WHERE state IN ('claimed', 'calling')) AS "leaseSeconds"`;
 const OPERATIONS = `
   SELECT operation_id AS "operationId", operation_key AS "operationKey", state, state_reason AS reason,
     address_key AS "addressKey"

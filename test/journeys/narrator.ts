@@ -23,7 +23,8 @@ export function createNarrator(stream: NodeJS.WriteStream): Narrator {
     print: line,
     progress: (text) => {
       if (stream.isTTY) {
-        stream.write(`${ERASE_LINE}  ${text}`);
+        // A line that wraps could not be drawn over.
+        stream.write(`${ERASE_LINE}  ${text}`.slice(0, ERASE_LINE.length + stream.columns - 1));
         drawn = true;
       } else if (performance.now() - toldAt >= EVERY_MS) {
         toldAt = performance.now();
@@ -35,7 +36,7 @@ export function createNarrator(stream: NodeJS.WriteStream): Narrator {
 
 export const silentNarrator: Narrator = { say: () => {}, progress: () => {}, print: () => {} };
 
-const BAR_WIDTH = 24;
+const BAR_WIDTH = 16;
 
 /** @param share 0 to 1 */
 export function bar(share: number): string {

@@ -112,14 +112,19 @@ function suppressionOf(text: string): Recipient['suppressed'] {
   return scope && reason ? { scope, reason: reason as SuppressionReason } : null;
 }
 
-/** Address keys that the campaign must reach, counted from the file alone: what the ledger is held against. */
-export function expectedAudience(recipients: readonly Recipient[]): Set<string> {
+/**
+ * Whom the campaign must reach, counted from the file alone: what the ledger is held against. Address key -> id of the
+ * first subscriber who has it.
+ */
+export function expectedAudience(recipients: readonly Recipient[]): Map<string, string> {
   const blocked = new Set(recipients.filter(suppressesCampaign).map(({ email }) => addressKey(email)));
-  const meant = recipients.filter(
-    ({ status, lists }) => status === 'confirmed' && lists.some((list) => isCampaignList(list)),
-  );
-  const keys = meant.map(({ email }) => addressKey(email)).filter((key) => key !== null);
-  return new Set(keys.filter((key) => !blocked.has(key)));
+  const audience = new Map<string, string>();
+  for (const { id, email, status, lists } of recipients) {
+    const key = addressKey(email);
+    const meant = status === 'confirmed' && lists.some((list) => isCampaignList(list));
+    if (meant && key !== null && !blocked.has(key) && !audience.has(key)) audience.set(key, id);
+  }
+  return audience;
 }
 
 /** null when it cannot be mailed. */

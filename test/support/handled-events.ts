@@ -1,4 +1,9 @@
-import type { ConsumedEvent, EventBatch, EventHandler, HandlerRegistry } from '../../src/messaging/inbox/consumed-event.ts';
+import type {
+  ConsumedEvent,
+  EventBatch,
+  EventHandler,
+  HandlerRegistry,
+} from '../../src/messaging/inbox/consumed-event.ts';
 import type { DataOf } from '../../src/messaging/contracts/registry.ts';
 import type { ConsumedRecord } from '../../src/messaging/kafka/record-chunk.ts';
 import { topicAddress } from '../../src/messaging/topics.ts';
@@ -19,7 +24,9 @@ export class HandledEvents implements HandlerRegistry {
   private constructor(private readonly rig: MessagingRig) {}
 
   static async create(rig: MessagingRig): Promise<HandledEvents> {
-    await rig.query('CREATE TABLE handled (position bigserial, id text NOT NULL, type text NOT NULL, amount integer CHECK (amount > 0))');
+    await rig.query(
+      'CREATE TABLE handled (position bigserial, id text NOT NULL, type text NOT NULL, amount integer CHECK (amount > 0))',
+    );
     return new HandledEvents(rig);
   }
 
@@ -37,11 +44,15 @@ export class HandledEvents implements HandlerRegistry {
 
   /** Sorted; an event that was handled twice is there twice. */
   async ids(): Promise<string[]> {
-    return (await this.rig.query<{ id: string }>('SELECT id FROM handled ORDER BY id COLLATE "C"')).map((row) => row.id);
+    return (await this.rig.query<{ id: string }>('SELECT id FROM handled ORDER BY id COLLATE "C"')).map(
+      (row) => row.id,
+    );
   }
 
   async types(): Promise<string[]> {
-    return (await this.rig.query<{ type: string }>('SELECT type FROM handled ORDER BY position')).map((row) => row.type);
+    return (await this.rig.query<{ type: string }>('SELECT type FROM handled ORDER BY position')).map(
+      (row) => row.type,
+    );
   }
 
   async reset(): Promise<void> {

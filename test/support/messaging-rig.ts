@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../../src/database/data-source.ts';
-import { contractOf, type ConsumedType, type DataOf } from '../../src/messaging/contracts/registry.ts';
+import {
+  contractOf,
+  producedContract,
+  validate,
+  type ConsumedType,
+  type DataOf,
+} from '../../src/messaging/contracts/registry.ts';
+import { problemsInWords } from '../../src/messaging/contracts/validate.ts';
 import { writeEnvelope } from '../../src/messaging/envelope.ts';
 import type { HandlerRegistry } from '../../src/messaging/inbox/consumed-event.ts';
 import { InboxPipeline } from '../../src/messaging/inbox/inbox.pipeline.ts';
@@ -154,6 +161,15 @@ export function eventRecord<T extends ConsumedType>(type: T, data: DataOf<T>, pa
   });
 }
 
+/** What is published keeps its own contract. */
+function checkedData(type: string, value: Buffer | null): Record<string, unknown> {
+  const data = JSON.parse(value?.toString() ?? '{}') as Record<string, unknown>;
+  const contract = producedContract(type);
+  const checked = contract === undefined ? { ok: true as const } : validate(contract, data);
+  if (!checked.ok) throw new Error(`${type}: ${problemsInWords(checked.problems)}`);
+  return data;
+}
+
 interface OutboxTextRow {
   readonly outbox_id: string;
   readonly topic: string;
@@ -174,7 +190,7 @@ async function readEvents(query: MessagingRig['query']): Promise<StoredEvent[]> 
         key: row.message_key?.toString() ?? null,
         type: headers.get('ce_type') ?? '',
         causationId: headers.get('ce_causationid') ?? null,
-        data: JSON.parse(row.message_value?.toString() ?? '{}') as Record<string, unknown>,
+        data: checkedData(headers.get('ce_type') ?? '', row.message_value),
       };
     });
 }

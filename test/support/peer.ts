@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import kafkajs, { type Consumer, type Producer } from 'kafkajs';
 import { contractOf, type ConsumedType, type DataOf } from '../../src/messaging/contracts/registry.ts';
 import { writeEnvelope } from '../../src/messaging/envelope.ts';
+import { patchRequestQueue } from '../../src/messaging/kafka/kafkajs-patches.ts';
 import { topicAddress } from '../../src/messaging/topics.ts';
 
 /** A fact that Einmal published, as a peer reads it. */
@@ -42,6 +43,7 @@ export interface PublishOptions {
 const BATCH = 1_000;
 
 export async function createPeer(kafkaBrokers: string, topicPrefix: string): Promise<Peer> {
+  patchRequestQueue();
   const kafka = new kafkajs.Kafka({
     brokers: kafkaBrokers.split(','),
     clientId: 'peer',

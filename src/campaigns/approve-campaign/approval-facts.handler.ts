@@ -6,6 +6,7 @@ import type { ConsumedEvent, EventBatch } from '../../messaging/inbox/consumed-e
 import { Handles, type DataOf } from '../../messaging/inbox/handles.decorator.ts';
 import { newestFacts } from '../../messaging/inbox/newest-facts.ts';
 import { EventWriter } from '../../messaging/outbox/produced-event.ts';
+import { storableReason } from '../../messaging/storable-text.ts';
 import { queueApproved } from '../../operations/queue-approved/queue-approved.ts';
 import { campaignEvent, campaignRefused } from '../campaign-events.ts';
 import type { CampaignRow } from '../campaign-row.ts';
@@ -50,7 +51,7 @@ export class ApprovalFactsHandler {
       granted: false,
       decidedBy: data.by,
       expiresAt: null,
-      reason: data.reason ?? null,
+      reason: data.reason === undefined ? null : storableReason(data.reason),
     }));
     for (const event of newest) await this.#withdraw(batch, event);
   }
@@ -88,14 +89,15 @@ export class ApprovalFactsHandler {
     if (campaignId === undefined) return;
     const origin = { tenantId: event.tenantId, causationId: event.id, traceparent: event.traceparent };
     const campaign = await findCampaign(tx, event.tenantId, campaignId);
-    if (campaign && Number(campaign.revision) > event.data.revision) {
-      outbox.push(
-        campaignRefused(this.events, origin, campaignId, 'revision-not-newest', { revision: event.data.revision }),
-      );
-      return;
-    }
+    const { revision, hash } = event.data;
     // Approving a revision that is not there yet: it takes effect when the revision arrives.
-    if (campaign && Number(campaign.revision) === event.data.revision) {
+    if (!campaign || Number(campaign.revision) < revision) return;
+    if (Number(campaign.revision) > revision) {
+      outbox.push(campaignRefused(this.events, origin, campaignId, 'revision-not-newest', { revision }));
+    } else if (campaign.content_hash !== hash) {
+      const contentHash = campaign.content_hash;
+      outbox.push(campaignRefused(this.events, origin, campaignId, 'hash-differs', { revision, contentHash }));
+    } else {
       await approveCampaign(tx, outbox, this.events, origin, campaignId);
     }
   }

@@ -2,7 +2,9 @@
 WITH remaining AS (
   SELECT o.tenant_id, o.operation_id
   FROM campaigns c
-  JOIN operations o ON o.tenant_id = c.tenant_id AND o.campaign_id = c.campaign_id
+  -- In the form of the index over what is queued: the rest of the campaign is not looked at.
+  JOIN operations o
+    ON o.tenant_id = c.tenant_id AND o.provider = c.provider AND coalesce(o.campaign_id, '') = c.campaign_id
   WHERE c.state = 'cancelled' AND c.ended_at > now() - interval '7 days' AND o.state = 'queued'
   LIMIT :page_size
   FOR UPDATE OF o SKIP LOCKED

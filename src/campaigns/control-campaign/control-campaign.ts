@@ -2,6 +2,7 @@ import type { Transaction } from '../../database/in-transaction.ts';
 import { loadStatement } from '../../database/statement.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventOrigin, EventWriter } from '../../messaging/outbox/produced-event.ts';
+import { storableReason } from '../../messaging/storable-text.ts';
 import { campaignEvent, campaignRefused } from '../campaign-events.ts';
 import type { CampaignRow } from '../campaign-row.ts';
 import { countOperations } from '../count-operations.ts';
@@ -42,7 +43,7 @@ export async function controlCampaign(
   request: ControlRequest,
 ): Promise<void> {
   const { statement, event } = STEPS[control];
-  const reason = `${request.by}${request.reason ? `: ${request.reason}` : ''}`;
+  const reason = storableReason(`${request.by}${request.reason ? `: ${request.reason}` : ''}`);
   const [campaign] = await statement.run(tx, { tenant: origin.tenantId, campaign: request.campaignId, reason });
   if (campaign) {
     const counts = await countOperations(tx, origin.tenantId, request.campaignId);
@@ -52,7 +53,7 @@ export async function controlCampaign(
   const known = await findCampaign(tx, origin.tenantId, request.campaignId);
   const fault = !known
     ? 'campaign-not-there'
-    : known.state === 'paused'
+    : control === 'resume' && known.state === 'paused'
       ? 'approval-not-granted'
       : 'state-does-not-allow-it';
   outbox.push(campaignRefused(events, origin, request.campaignId, fault));

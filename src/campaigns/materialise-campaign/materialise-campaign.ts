@@ -28,10 +28,10 @@ export interface MaterialiseSettings {
 }
 
 const nextCampaign = loadStatement<NoParameters, MaterialisingCampaign>(import.meta.url, 'next-campaign.sql');
-const readPage = loadStatement<{ tenant: string; through: string; page_size: number; class: string }, PageRow>(
-  import.meta.url,
-  'read-page.sql',
-);
+const readPage = loadStatement<
+  { tenant: string; through: string; page_size: number; class: string; lists: readonly string[] },
+  PageRow
+>(import.meta.url, 'read-page.sql');
 const insertExclusions = loadStatement<
   { tenant: string; campaign: string; subscribers: string[]; reasons: string[] },
   never
@@ -64,6 +64,7 @@ export async function materialisePage(
       through: campaign.materialised_through ?? '',
       page_size: settings.pageSize,
       class: campaign.class,
+      lists: campaign.content.audience.lists,
     });
     const last = rows.at(-1);
     if (last) await freezePage(tx, campaign, rows, last.subscriber_id, settings);

@@ -7,5 +7,8 @@ FROM (
   ORDER BY subscriber_id
   LIMIT :page_size
 ) s
-LEFT JOIN LATERAL suppression_of(s.tenant_id, s.address_key, :class, s.lists) AS hit ON s.address_key IS NOT NULL
+-- A suppression of a list blocks that list only: the lists through which the campaign does not reach anyone do not count.
+LEFT JOIN LATERAL suppression_of(
+  s.tenant_id, s.address_key, :class, array(SELECT unnest(s.lists) INTERSECT SELECT unnest(:lists::text[]))
+) AS hit ON s.address_key IS NOT NULL
 ORDER BY s.subscriber_id

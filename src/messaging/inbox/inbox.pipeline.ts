@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { inTransaction, type Transaction } from '../../database/in-transaction.ts';
-import { classifyDatabaseError } from '../../database/postgres-errors.ts';
+import { classifyDatabaseError, sqlState } from '../../database/postgres-errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backoffMs } from '../../runtime/backoff.ts';
 import { ServiceError } from '../../runtime/service-error.ts';
@@ -24,6 +24,9 @@ export interface InboxSettings {
 }
 
 type Decoded = DecodedRecord | RefusedRecord;
+
+/** `refused`: the records themselves are at fault. A handler may throw anything, also nothing. */
+type Tried = { readonly kind: 'committed' } | { readonly kind: 'refused'; readonly error: unknown };
 
 /** Contention is over after a moment; a transaction that still loses after this many tries waits like an outage. */
 const CONTENTION_TRIES = 5;
@@ -59,11 +62,11 @@ export class InboxPipeline {
 
   /** One transaction for all of them, or the same for each half. */
   async #settle(chunk: RecordChunk, records: readonly Decoded[], triesBefore: number): Promise<void> {
-    const failure = await this.#tryTransaction(chunk, records, triesBefore);
-    if (failure === undefined) return;
+    const tried = await this.#tryTransaction(chunk, records, triesBefore);
+    if (tried.kind === 'committed') return;
     const [only, ...others] = records;
     if (only && others.length === 0) {
-      await this.#settleAlone(chunk, only, triesBefore + 1, failure);
+      await this.#settleAlone(chunk, only, triesBefore + 1, tried.error);
       return;
     }
     const half = Math.ceil(records.length / 2);
@@ -72,49 +75,52 @@ export class InboxPipeline {
   }
 
   async #settleAlone(chunk: RecordChunk, record: Decoded, tries: number, failure: unknown): Promise<void> {
-    if (record.kind === 'refused')
-      throw new ServiceError('dead-letter-not-written', 'a dead letter could not be written', {
-        retryable: true,
-        cause: failure,
-      });
-    const again = tries < POISON_TRIES ? await this.#tryTransaction(chunk, [record], tries) : failure;
-    if (again === undefined) return;
-    this.logger.error('inbox.poison-record', { ...place(chunk, record), error: describe(again) });
-    const { event } = record;
+    if (record.kind === 'refused') throw notWritten(failure);
+    if (tries >= POISON_TRIES) {
+      await this.#bury(chunk, record, tries, failure);
+      return;
+    }
+    const again = await this.#tryTransaction(chunk, [record], tries);
+    if (again.kind === 'refused') await this.#bury(chunk, record, tries + 1, again.error);
+  }
+
+  /** @param tries how often the handler was given the record */
+  async #bury(chunk: RecordChunk, record: DecodedRecord, tries: number, failure: unknown): Promise<void> {
+    const detail = describe(failure);
+    this.logger.error('inbox.poison-record', { ...place(chunk, record), error: detail });
     const dead: RefusedRecord = {
       kind: 'refused',
       record: record.record,
       reason: 'handler-failed',
-      detail: describe(again),
-      envelope: event,
+      detail,
+      envelope: record.event,
     };
-    const buried = await this.#tryTransaction(chunk, [dead], tries, record);
-    if (buried !== undefined)
-      throw new ServiceError('dead-letter-not-written', 'a dead letter could not be written', {
-        retryable: true,
-        cause: buried,
-      });
+    const buried = await this.#tryTransaction(chunk, [dead], tries - 1, record);
+    if (buried.kind === 'committed') return;
+    // It may be its identity that the inbox cannot take; its place in the partition then tells a redelivery.
+    const alone = await this.#tryTransaction(chunk, [dead], tries - 1);
+    if (alone.kind === 'refused') throw notWritten(alone.error);
   }
 
-  /** `undefined` when it is committed; the error when the records themselves are at fault; throws when waiting helps. */
+  /** Throws when waiting helps. */
   async #tryTransaction(
     chunk: RecordChunk,
     records: readonly Decoded[],
     triesBefore: number,
     poison?: DecodedRecord,
-  ): Promise<unknown> {
+  ): Promise<Tried> {
     for (let contended = 0; ; contended++) {
       try {
         const counts = await inTransaction(this.dataSource, 'inbox', (tx) =>
           this.#handle(tx, chunk, records, triesBefore, poison),
         );
         this.observer.settled(this.settings.consumer, counts);
-        return undefined;
+        return { kind: 'committed' };
       } catch (error) {
         if (error instanceof ServiceError && error.retryable) throw error;
         const failure = classifyDatabaseError(error);
         if (failure === 'away' || (failure === 'contention' && contended >= CONTENTION_TRIES)) throw error;
-        if (failure !== 'contention') return error;
+        if (failure !== 'contention') return { kind: 'refused', error };
       }
     }
   }
@@ -179,10 +185,14 @@ export class InboxPipeline {
 
   #wait(chunk: RecordChunk, error: unknown): ChunkOutcome {
     const reason = error instanceof ServiceError ? error.code : `database-${classifyDatabaseError(error)}`;
-    const retryAfterMs = backoffMs(this.#failures++, WAIT);
+    const retryAfterMs = backoffMs(++this.#failures, WAIT);
     this.logger.warn('inbox.waiting', { topic: chunk.topic, partition: chunk.partition, reason, retryAfterMs });
     return { kind: 'wait', reason, retryAfterMs };
   }
+}
+
+function notWritten(cause: unknown): ServiceError {
+  return new ServiceError('dead-letter-not-written', 'a dead letter could not be written', { retryable: true, cause });
 }
 
 function runsOfOneType(events: readonly ConsumedEvent[]): ConsumedEvent[][] {
@@ -205,8 +215,8 @@ function place(chunk: RecordChunk, each: Decoded): Record<string, unknown> {
 
 /** The kind of an error, for a peer to read: codes and names only, since texts may quote what was in the message. */
 function describe(error: unknown): string {
-  const sqlState = (error as { driverError?: { code?: unknown } }).driverError?.code;
-  if (typeof sqlState === 'string') return `the database refused it: SQLSTATE ${sqlState}`;
+  const state = sqlState(error);
+  if (state !== undefined) return `the database refused it: SQLSTATE ${state}`;
   if (error instanceof ServiceError) return `${error.code}: ${error.message}`;
   return `the handler failed: ${error instanceof Error ? error.name : 'not an error'}`;
 }

@@ -57,9 +57,10 @@ export class KafkaProducer {
   /**
    * Publishes in order per topic and partition; calls wait for each other. Large batches go out as several requests, one after
    * the other. At least once: after `unavailable` the same records may be in Kafka already. Never rejects.
+   * @param timeoutMs hard limit from its turn on; the connections of one that takes longer are cut
    */
-  publish(batch: readonly RecordToPublish[]): Promise<PublishOutcome> {
-    const outcome = this.#turn.then(() => this.#publishInTurn(batch));
+  publish(batch: readonly RecordToPublish[], timeoutMs: number = this.#settings.timeoutMs): Promise<PublishOutcome> {
+    const outcome = this.#turn.then(() => this.#publishInTurn(batch, timeoutMs));
     this.#turn = outcome;
     return outcome;
   }
@@ -80,8 +81,8 @@ export class KafkaProducer {
     opened.link.destroy();
   }
 
-  async #publishInTurn(batch: readonly RecordToPublish[]): Promise<PublishOutcome> {
-    const deadline = deadlineIn(this.#settings.timeoutMs);
+  async #publishInTurn(batch: readonly RecordToPublish[], timeoutMs: number): Promise<PublishOutcome> {
+    const deadline = deadlineIn(timeoutMs);
     const queue = sliceBySize(batch, this.#settings.requestBytes);
     let acknowledged = 0;
     for (let slice = queue.shift(); slice !== undefined; slice = queue.shift()) {

@@ -13,5 +13,6 @@ LEFT JOIN LATERAL (
   SELECT found.reason
   FROM suppression_of(o.tenant_id, o.recipient_key, o.recipient_class, o.recipient_lists) AS found
 ) s ON o.recipient_key IS NOT NULL
-WHERE coalesce(o.bytes_so_far - octet_length(o.message_value), 0) < :bytes_per_bucket
+-- What is before a row decides; a tombstone has no bytes and must not overtake what was left out.
+WHERE coalesce(o.bytes_so_far, 0) - coalesce(octet_length(o.message_value), 0) < :bytes_per_bucket
 ORDER BY o.bucket, o.outbox_id

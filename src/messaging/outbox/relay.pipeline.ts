@@ -16,9 +16,12 @@ import {
   type OwnedBucket,
 } from './outbox-statements.ts';
 
-/** Publishes in order; the outcome counts the leading messages that the broker has stored. Never rejects. */
+/**
+ * Publishes in order; the outcome counts the leading messages that the broker has stored. Never rejects. After `timeoutMs` it
+ * has given up, and nothing of the batch is sent any more.
+ */
 export interface Publisher {
-  publish(batch: readonly RecordToPublish[]): Promise<PublishOutcome>;
+  publish(batch: readonly RecordToPublish[], timeoutMs: number): Promise<PublishOutcome>;
 }
 
 export interface RelaySettings {
@@ -71,7 +74,7 @@ export class RelayPipeline {
       bytes_per_bucket: BYTES_PER_BUCKET,
     });
     for (const batch of batches(rows, this.settings.batchSize)) {
-      if (signal.aborted || !this.#leaseCovers(this.settings.produceTimeoutMs)) return 'more';
+      if (signal.aborted || !this.#mayPublish()) return 'more';
       await this.#publish(batch);
     }
     return rows.length > 0 ? 'more' : 'idle';
@@ -95,13 +98,18 @@ export class RelayPipeline {
     this.#leaseEndsAt = askedAt + leaseMs;
   }
 
+  /** A call that may not end inside the lease is not begun: its buckets may be another's by then. */
+  #mayPublish(): boolean {
+    return this.#leaseCovers(this.settings.produceTimeoutMs);
+  }
+
   #leaseCovers(ms: number): boolean {
     return monotonicNow() + ms < this.#leaseEndsAt;
   }
 
   async #publish(rows: readonly OutboxRow[]): Promise<void> {
     await reach('relay.before-publish');
-    const outcome = await this.publisher.publish(rows.map(recordOf));
+    const outcome = await this.publisher.publish(rows.map(recordOf), this.settings.produceTimeoutMs);
     await reach('relay.after-publish');
     const acknowledged = outcome.kind === 'acknowledged' ? rows : rows.slice(0, outcome.acknowledged);
     await this.#deletePublished(acknowledged);
@@ -132,7 +140,7 @@ export class RelayPipeline {
       outbox_id: refused.outbox_id,
       detail: `the broker refused it: ${code}`,
     });
-    if (rest.length > 0) await this.#publish(rest);
+    if (rest.length > 0 && this.#mayPublish()) await this.#publish(rest);
   }
 }
 
@@ -141,9 +149,10 @@ function recordOf(row: OutboxRow): RecordToPublish {
     row.suppressed !== null && row.on_suppressed !== null
       ? loadMessage(row.on_suppressed)
       : { topic: row.topic, key: row.message_key, headers: loadHeaders(row.headers), value: row.message_value };
-  const headers: Record<string, (string | Buffer)[]> = {};
-  for (const [name, value] of message.headers) (headers[name] ??= []).push(value);
-  return { topic: message.topic, key: message.key, value: message.value, headers };
+  // A dead letter has headers that a peer chose: `constructor` or `__proto__` must be names like any other.
+  const headers = new Map<string, (string | Buffer)[]>();
+  for (const [name, value] of message.headers) headers.set(name, [...(headers.get(name) ?? []), value]);
+  return { topic: message.topic, key: message.key, value: message.value, headers: Object.fromEntries(headers) };
 }
 
 function* batches(rows: readonly OutboxRow[], batchSize: number): Generator<OutboxRow[]> {

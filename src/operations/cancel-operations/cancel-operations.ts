@@ -4,6 +4,7 @@ import type { DataOf } from '../../messaging/contracts/registry.ts';
 import type { ConsumedEvent } from '../../messaging/inbox/consumed-event.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
+import { storableReason } from '../../messaging/storable-text.ts';
 import { operationEvent } from '../operation-events.ts';
 import { operationId } from '../operation-id.ts';
 import type { OperationState } from '../operation.states.ts';
@@ -46,7 +47,7 @@ export async function cancelOperations(
   const rows = requests.map((request) => ({
     request,
     id: operationId(request.tenantId, request.data.operationKey),
-    reason: `cancelled by ${request.data.by}${request.data.reason ? `: ${request.data.reason}` : ''}`,
+    reason: reasonOf(request.data),
   }));
   const ids = { tenants: rows.map((row) => row.request.tenantId), operation_ids: rows.map((row) => row.id) };
   await insertCancelled.run(tx, {
@@ -55,19 +56,18 @@ export async function cancelOperations(
     reasons: rows.map((row) => row.reason),
     causations: rows.map((row) => row.request.id),
   });
-  const cancelled = new Set(
-    (await cancel.run(tx, { ...ids, reasons: rows.map((row) => row.reason) })).map((row) => row.operation_id),
-  );
+  const cancelled = new Set(await cancelFirsts(tx, rows));
   const found = new Map((await find.run(tx, ids)).map((row) => [row.operation_id, row]));
   for (const { request, id } of rows) {
     const known = found.get(id);
     // Without a payload there is no operation to speak of yet.
     if (!known?.payload_hash) continue;
-    const type = cancelled.has(id) ? 'einmal.operation.cancelled.v1' : 'einmal.operation.duplicated.v1';
+    // The first request ended it; a second one in the same batch is answered like a later one.
+    const ended = cancelled.delete(id);
     outbox.push(
       operationEvent(
         events,
-        type,
+        ended ? 'einmal.operation.cancelled.v1' : 'einmal.operation.duplicated.v1',
         { tenantId: request.tenantId, causationId: request.id, traceparent: request.traceparent },
         {
           operationKey: request.data.operationKey,
@@ -76,9 +76,29 @@ export async function cancelOperations(
           payloadHash: known.payload_hash,
           attempt: known.attempts,
           effectId: known.effect_id,
-          reason: cancelled.has(id) ? known.state_reason : `too late to cancel: the operation is ${known.state}`,
+          reason: ended ? known.state_reason : `too late to cancel: the operation is ${known.state}`,
         },
       ),
     );
   }
+}
+
+interface CancelRow {
+  readonly request: ConsumedEvent<CancelRequest>;
+  readonly id: string;
+  readonly reason: string;
+}
+
+async function cancelFirsts(tx: Transaction, rows: readonly CancelRow[]): Promise<string[]> {
+  const firsts = [...new Map(rows.toReversed().map((row) => [row.id, row])).values()];
+  const ended = await cancel.run(tx, {
+    tenants: firsts.map((row) => row.request.tenantId),
+    operation_ids: firsts.map((row) => row.id),
+    reasons: firsts.map((row) => row.reason),
+  });
+  return ended.map((row) => row.operation_id);
+}
+
+function reasonOf({ by, reason }: CancelRequest): string {
+  return storableReason(`cancelled by ${by}${reason ? `: ${reason}` : ''}`);
 }

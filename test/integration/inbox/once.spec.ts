@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { ServiceError } from '../../../src/runtime/service-error.ts';
 import { onReach } from '../../../src/runtime/signal.ts';
-import { cutGuard, cuttable } from '../../support/cut-guard.ts';
+import { cutGuard } from '../../support/cut-guard.ts';
 import { HandledEvents, subscriberEvent } from '../../support/handled-events.ts';
 import { openMessagingRig, type MessagingRig } from '../../support/messaging-rig.ts';
 
-vi.mock('../../../src/database/statement.ts', async (original) => cuttable(await original()));
+vi.mock('../../../src/database/statement.ts', async (original) =>
+  (await import('../../support/cut-guard.ts')).cuttable(await original()),
+);
 
 let rig: MessagingRig;
 let handled: HandledEvents;
@@ -46,7 +48,9 @@ describe('a record and its repetitions', () => {
     const data = JSON.parse(String(record.value)) as Record<string, unknown>;
     const turned = Object.fromEntries(Object.entries(data).toReversed());
     await consumer.take([record]);
-    await consumer.take([{ ...record, offset: record.offset + 1000n, value: Buffer.from(JSON.stringify(turned, null, 2)) }]);
+    await consumer.take([
+      { ...record, offset: record.offset + 1000n, value: Buffer.from(JSON.stringify(turned, null, 2)) },
+    ]);
     expect(await handled.ids()).toEqual(['a']);
     expect(await reasons()).toEqual([]);
   });
@@ -87,7 +91,11 @@ describe('a record and its repetitions', () => {
   });
 
   it('guard: without the inbox row a redelivery would be handled again', async () => {
-    using _cut = cutGuard('insert-fresh.sql', 'SELECT :consumer, i.source', 'SELECT :consumer || gen_random_uuid(), i.source');
+    using _cut = cutGuard(
+      'insert-fresh.sql',
+      'SELECT :consumer, i.source',
+      'SELECT :consumer || gen_random_uuid(), i.source',
+    );
     const consumer = rig.consumer('subscribers', handled);
     const record = subscriberEvent('a');
     await consumer.take([record]);

@@ -1,10 +1,12 @@
 import { Kafka, logLevel } from 'kafkajs';
+import { patchRequestQueue } from '../../../src/messaging/kafka/kafkajs-patches.ts';
 
 /**
  * One question to the broker: true when it gives the metadata of the cluster `clusterId` with its one broker in it, and the group
  * coordinator answers. A port that accepts is not enough, consumers would still be sent away; another broker at that port is not ours.
  */
 export async function kafkaAnswers(broker: string, clusterId: string): Promise<boolean> {
+  patchRequestQueue();
   const kafka = new Kafka({
     clientId: 'einmal-stack',
     brokers: [broker],

@@ -1,0 +1,22 @@
+import { storableText } from '../messaging/storable-text.ts';
+import type { DeliveryResult } from '../providers/provider.port.ts';
+
+/** Characters kept. A provider's own id is longer than 500 nowhere that we know of. */
+const KEPT = { code: 100, diagnostic: 500, effectId: 500 } as const;
+
+/**
+ * What a provider said, as the ledger and an event can hold it. A result that could not be stored would be tried for ever
+ * while the mail is long out, so no text of a stranger reaches the database as it came.
+ */
+export function storableResult(result: DeliveryResult): DeliveryResult {
+  const said = { code: kept(result.code, KEPT.code), diagnostic: kept(result.diagnostic, KEPT.diagnostic) };
+  if (result.kind !== 'accepted') return { ...result, ...said };
+  return { ...result, ...said, effectId: result.effectId === null ? null : kept(result.effectId, KEPT.effectId) };
+}
+
+function kept(text: string, length: number): string {
+  if (text.length <= length && text.isWellFormed() && !text.includes('\u0000')) return text;
+  // The cut may leave half of a pair at the end; it goes with the rest.
+  const cut = text.length > length ? text.slice(0, length).replace(/[\ud800-\udbff]$/, '') : text;
+  return storableText(cut).text.slice(0, length);
+}
