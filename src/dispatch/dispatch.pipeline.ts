@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
@@ -6,6 +7,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { DeliveryResult, OutgoingMail } from '../providers/provider.port.ts';
 import type { BackoffOptions } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
+import { errorCode } from '../runtime/service-error.ts';
 import { reach } from '../runtime/signal.ts';
 import { claimOperations, findDueLanes, type Lane, type Rate } from './claim-operations.ts';
 import type { ClaimedOperation } from './claimed-operation.ts';
@@ -32,6 +34,7 @@ export interface DispatchSettings {
 /** What a lease must still leave after the call for its result to be stored. */
 const RECORD_MARGIN_MS = 2_000;
 const LARGEST_BATCH = 500;
+const INTENT_PAUSE_MS = 1_000;
 
 type NotCalled =
   Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
@@ -145,7 +148,8 @@ export class DispatchPipeline {
       return;
     }
     const called = await this.#callOnce(operation, provider, composed.mail);
-    if (called) await this.#record(called);
+    if (called === 'intent-failed') await this.#takeBack(operation);
+    else if (called) await this.#record(called);
   }
 
   /** Holds one of the provider's calls from the intent to the answer, so that intents never run ahead of calls. */
@@ -153,7 +157,7 @@ export class DispatchPipeline {
     operation: ClaimedOperation,
     provider: ProviderLane,
     mail: OutgoingMail,
-  ): Promise<CallResult | undefined> {
+  ): Promise<CallResult | 'intent-failed' | undefined> {
     const leaveCall = await this.#enterCall(operation, provider);
     try {
       const timeoutMs = this.settings.callTimeoutMs.get(provider.name) ?? 0;
@@ -162,6 +166,7 @@ export class DispatchPipeline {
         return await this.#endWithoutCall(operation, 'no-time-left');
       }
       const intent = await this.#intent(operation);
+      if (intent === 'failed') return 'intent-failed';
       if (intent.kind === 'claim-lost') return this.#claimLost(operation, 'commit-intents');
       if (intent.kind !== 'committed') {
         return await this.#endWithoutCall(
@@ -186,9 +191,25 @@ export class DispatchPipeline {
     return await provider.enterCall(operation.campaign_id === null);
   }
 
-  async #intent(operation: ClaimedOperation): Promise<IntentOutcome> {
+  async #intent(operation: ClaimedOperation): Promise<IntentOutcome | 'failed'> {
     const batch = this.#intents.get(operation.provider);
-    return batch ? await batch(operation) : { kind: 'held-back' };
+    try {
+      return batch ? await batch(operation) : { kind: 'held-back' };
+    } catch (error) {
+      const { operation_id: operationId } = operation;
+      this.logger.error('dispatch.intent-failed', { operationId, code: errorCode(error) });
+      return 'failed';
+    }
+  }
+
+  /**
+   * Whether the intent was committed is not known, but that nobody was called is. Without this it would be unknown when the
+   * lease ends. The wait keeps an intent that fails each time from being tried without pause.
+   */
+  async #takeBack(operation: ClaimedOperation): Promise<void> {
+    await wait(INTENT_PAUSE_MS);
+    const committed = await this.#records.store({ operation, attempt: operation.attempts + 1, result: NOT_CALLED });
+    if (!committed) await this.#endWithoutCall(operation, 'no-time-left');
   }
 
   async #call(provider: ProviderLane, mail: OutgoingMail, timeoutMs: number): Promise<DeliveryResult> {

@@ -32,7 +32,9 @@ describe('each kind of bad input, between two good records of its partition', ()
     const outcome = await rig.consumer(each.topic, handlers).take([before, record, after]);
     expect(outcome).toEqual({ kind: 'done' });
     const letters = (await rig.deadLetters()).filter((row) => row.record_offset === String(record.offset));
-    expect(letters).toMatchObject([{ reason: each.reason, record_key: record.key, record_value: record.value }]);
+    expect(letters).toHaveLength(1);
+    expect(letters[0]?.reason).toBe(each.reason);
+    expect(sameBytes(letters[0], record)).toBe(true);
     expect(letters[0]?.detail).toMatch(each.detail);
     expect(loadHeaders(letters[0]?.headers ?? [])).toEqual(record.headers);
     expect(await rig.query('SELECT event_id FROM inbox WHERE event_id = ANY ($1)', [good])).toHaveLength(2);
@@ -111,13 +113,13 @@ describe('all of it at once, through the broker and a process of the service', (
       const row = rows.find(
         (row) => row.reason === each.reason && each.detail.test(row.detail) && sameBytes(row, each),
       );
-      expect(row, each.name).toBeDefined();
+      expect(row && each.name).toBe(each.name);
       const letter = published.find(
         (record) =>
           record.one('einmal_dlt_offset') === row?.record_offset && record.one('einmal_dlt_topic') === row.topic,
       );
-      expect(letter, each.name).toBeDefined();
-      expect([letter?.key, letter?.value], each.name).toEqual([each.key, each.value]);
+      expect(letter && each.name).toBe(each.name);
+      expect(sameBytes(letter && { record_key: letter.key, record_value: letter.value }, each)).toBe(true);
       expectHeaders(letter, each, world.topicPrefix);
     }
     expect(published).toHaveLength(all.length);
@@ -135,16 +137,23 @@ interface TableRow {
   readonly headers: readonly StoredHeader[];
 }
 
-function sameBytes(row: TableRow, each: BadRecord): boolean {
-  const same = (one: Buffer | null, other: Buffer | null) =>
-    one === other || (one !== null && other !== null && one.equals(other));
+function same(one: Buffer | null, other: Buffer | null): boolean {
+  return one === other || (one !== null && other !== null && one.equals(other));
+}
+
+/** Not by `toEqual`, which takes seconds for the large ones. */
+function sameBytes(
+  row: Pick<TableRow, 'record_key' | 'record_value'> | undefined,
+  each: Pick<BadRecord, 'key' | 'value'>,
+): boolean {
+  if (!row) return false;
   return same(row.record_key, each.key) && same(row.record_value, each.value);
 }
 
 function expectHeaders(letter: ReadRecord | undefined, each: BadRecord, prefix: string): void {
   for (const [name, given] of Object.entries(each.headers)) {
     const values = (Array.isArray(given) ? given : [given]).map((value) => Buffer.from(value as string));
-    expect(letter?.all(name), `${each.name}: ${name}`).toEqual(values);
+    expect(letter?.all(name)).toEqual(values);
   }
   expect(letter?.one('einmal_dlt_reason')).toBe(each.reason);
   expect(letter?.one('einmal_dlt_exception')).toMatch(each.detail);

@@ -19,9 +19,9 @@ const DEADLINE_MS = 120_000;
 const CONFIG_FILE = fileURLToPath(new URL('../../einmal.example.yaml', import.meta.url));
 
 const PROMISE = `
-  The campaign stays in "sending" because of the unknown ones, and that is the promise: each operation
-  takes effect once, or Einmal says that it does not know, with the evidence. Mailing them again might
-  double them, calling them sent might lose them: that is for a person to decide (onUnknown: hold).`;
+  The campaign stays in "sending" because of the unknown ones, and that is the promise: each
+  operation takes effect once, or Einmal says that it does not know, with the evidence. Mailing them
+  again might double them, calling them sent might lose them: a person decides (onUnknown: hold).`;
 
 const narrator = createNarrator(process.stdout);
 narrator.print(
@@ -47,10 +47,7 @@ async function demo(journey: Journey): Promise<boolean> {
   const optOuts = await publishOptOuts(journey, 1, 0);
   narrator.say('peer', 'published the opt-out of a subscriber who is still queued; it is in force');
   await dispatcher.restart();
-  narrator.say(
-    'start',
-    `a new dispatcher (${pidOf(dispatcher)}); what the killed one had claimed waits for its lease to end`,
-  );
+  narrator.say('start', `a new dispatcher (${pidOf(dispatcher)}); what the killed one had claimed waits for its lease`);
   await watch(journey, {
     what: 'the end of the campaign',
     deadlineMs: DEADLINE_MS,
@@ -94,7 +91,7 @@ async function killInTheMiddle({ ledger }: Journey, dispatcher: Post): Promise<v
 
 function progressOf({ expected }: Journey, standing: Standing): string {
   const ended = countEnded(standing);
-  const parts = (['accepted', 'suppressed', 'unknown'] as const).map((state) => ({
+  const parts = (['suppressed', 'unknown'] as const).map((state) => ({
     state,
     n: countIn(standing, state),
   }));
@@ -102,8 +99,7 @@ function progressOf({ expected }: Journey, standing: Standing): string {
   const place = `${bar(ended / expected.size)}  ${grouped(ended)} of ${grouped(expected.size)}${shown.join('')}`;
   const underWay = countIn(standing, 'claimed', 'calling');
   if (standing.leaseSeconds === null) return place;
-  const waits =
-    countIn(standing, 'queued') === 0 ? `, first lease ends in ${Math.max(0, standing.leaseSeconds)} s` : '';
+  const waits = countIn(standing, 'queued') === 0 ? ` (lease: ${Math.max(0, standing.leaseSeconds)} s)` : '';
   return `${place}  under way ${underWay}${waits}`;
 }
 

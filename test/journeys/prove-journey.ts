@@ -69,8 +69,11 @@ export async function prove(journey: Journey, plan: ProofPlan, narrator: Narrato
     deadlineMs: deadline,
     until: isSettled,
     onStanding: async (standing) => {
-      if (progressOf(journey, standing) >= OPT_OUTS_AT)
-        optOuts ??= publishOptOuts(journey, OPT_OUTS, TIMEOUT_SECONDS * 1000);
+      if (!optOuts && progressOf(journey, standing) >= OPT_OUTS_AT) {
+        optOuts = publishOptOuts(journey, OPT_OUTS, TIMEOUT_SECONDS * 1000);
+        // Its failure is told where it is awaited, which may be much later.
+        optOuts.catch(() => {});
+      }
       await look(standing);
     },
   });

@@ -9,7 +9,7 @@ afterEach(async () => {
   await journey?.close({ keepLogs: !proven });
 });
 
-it('loses nothing and doubles nothing under kill -9 of every role', { timeout: 180_000 }, async () => {
+it('loses nothing and doubles nothing under kill -9 of every role', { timeout: 300_000 }, async () => {
   journey = await openJourney({
     databaseUrl: inject('databaseUrl'),
     kafkaBrokers: inject('kafkaBrokers'),

@@ -119,7 +119,7 @@ export const badRecords = (): readonly BadRecord[] => [
   }),
   bad('headers named like members of every object', 'unparseable', /not JSON/, {
     value: Buffer.from('{'),
-    headers: { constructor: 'a', toString: 'b', __proto__: undefined, 'x-nul\u0000': Buffer.from([0, 255]) },
+    headers: { constructor: 'a', toString: 'b', ['__proto__']: 'c', 'x-nul\u0000': Buffer.from([0, 255]) },
   }),
 ];
 

@@ -10,7 +10,7 @@ import { campaignEvent } from '../campaign-events.ts';
 import type { CampaignRow } from '../campaign-row.ts';
 import { countExclusions } from '../count-exclusions.ts';
 import { countOperations } from '../count-operations.ts';
-import { judge, type ExclusionReason, type PageRow } from './audience.ts';
+import { judge, type ExclusionReason, type PageRow, type Verdict } from './audience.ts';
 import { campaignOperation } from './campaign-operation.ts';
 
 export interface MaterialisingCampaign extends CampaignRow {
@@ -82,8 +82,9 @@ async function freezePage(
 ): Promise<void> {
   const operations: NewOperation[] = [];
   const excluded: { subscriberId: string; reason: ExclusionReason }[] = [];
+  const taken = new Set<string>();
   for (const row of rows) {
-    const verdict = judge(row, campaign.content.audience);
+    const verdict = judgeOnce(row, campaign, taken);
     if (verdict.kind === 'recipient') operations.push(campaignOperation(campaign, row, verdict, settings.maxAttempts));
     if (verdict.kind === 'excluded') excluded.push({ subscriberId: row.subscriber_id, reason: verdict.reason });
   }
@@ -104,6 +105,15 @@ async function freezePage(
     });
   }
   await advance.run(tx, { ...idOf(campaign), revision: campaign.revision, through });
+}
+
+/** The first of a page who has an address gets the mail: the statement that inserts goes by another order. */
+function judgeOnce(row: PageRow, campaign: MaterialisingCampaign, taken: Set<string>): Verdict {
+  const verdict = judge(row, campaign.content.audience);
+  if (verdict.kind !== 'recipient') return verdict;
+  if (taken.has(verdict.addressKey)) return { kind: 'excluded', reason: 'same-address' };
+  taken.add(verdict.addressKey);
+  return verdict;
 }
 
 async function finish(

@@ -139,8 +139,12 @@ export class InboxPipeline {
     const verdict = await insertFresh(tx, this.settings.consumer, this.settings.retentionDays, known);
     await reach('inbox.after-insert');
 
+    // While its handler failed here, the new owner of the partition may have handled it.
+    const settledElsewhere = poison !== undefined && verdict.duplicates.length > 0;
     const letters: DeadLetter[] = [
-      ...records.filter((each) => each.kind === 'refused').map((each) => ({ ...each, attempts: triesBefore + 1 })),
+      ...(settledElsewhere ? [] : records)
+        .filter((each) => each.kind === 'refused')
+        .map((each) => ({ ...each, attempts: triesBefore + 1 })),
       ...verdict.conflicts.map((each) =>
         refusal(each, 'identity-conflict', 'ce_source and ce_id: taken by a message with other content'),
       ),
@@ -152,7 +156,7 @@ export class InboxPipeline {
         ),
       ),
     ];
-    await writeDeadLetters(tx, outbox, this.settings.consumer, this.settings.deadLetterTopic, letters);
+    const written = await writeDeadLetters(tx, outbox, this.settings.consumer, this.settings.deadLetterTopic, letters);
     if (!poison)
       await this.#callHandlers(
         tx,
@@ -167,8 +171,8 @@ export class InboxPipeline {
       throw new ServiceError('assignment-lost', 'the partition is no longer ours', { retryable: true });
     return {
       fresh: poison ? 0 : verdict.fresh.length,
-      duplicates: verdict.duplicates.length,
-      dead: letters.map((letter) => letter.reason),
+      duplicates: verdict.duplicates.length + letters.length - written.length,
+      dead: written.map((letter) => letter.reason),
       appended: outbox.length,
     };
   }

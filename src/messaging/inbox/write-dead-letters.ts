@@ -43,6 +43,7 @@ const insert = loadStatement<
  * of dead letters. A record that is there already (its offset was not committed) is not written or published again.
  *
  * @param letters all of one topic and partition
+ * @returns those that were not there yet
  */
 export async function writeDeadLetters(
   tx: Transaction,
@@ -50,9 +51,9 @@ export async function writeDeadLetters(
   consumer: string,
   deadLetterTopic: string,
   letters: readonly DeadLetter[],
-): Promise<void> {
+): Promise<readonly DeadLetter[]> {
   const first = letters[0];
-  if (!first) return;
+  if (!first) return [];
   const { topic, partition } = first.record;
   const written = await insert.run(tx, {
     consumer,
@@ -72,10 +73,9 @@ export async function writeDeadLetters(
     headers: letters.map((letter) => JSON.stringify(storeHeaders(letter.record.headers))),
   });
   const offsets = new Set(written.map((row) => row.record_offset));
-  for (const letter of letters) {
-    if (!offsets.has(letter.record.offset.toString())) continue;
-    outbox.push(publication(letter, consumer, deadLetterTopic));
-  }
+  const fresh = letters.filter((letter) => offsets.has(letter.record.offset.toString()));
+  for (const letter of fresh) outbox.push(publication(letter, consumer, deadLetterTopic));
+  return fresh;
 }
 
 /** Below `max.message.bytes` of the topic of dead letters. */

@@ -73,6 +73,28 @@ async function told(campaignId: string): Promise<string[]> {
   });
 }
 
+const atTheSameMoment = async (first: 'campaigns' | 'approvals') => {
+  const id = randomUUID();
+  const records = { campaigns: submitted(id), approvals: granted(id) };
+  const second = first === 'campaigns' ? 'approvals' : 'campaigns';
+  using gate = gateAt('inbox.before-commit');
+  const one = rig.consumer(first, handlers).take([records[first]]);
+  await gate.reached;
+  using otherGate = gateAt('inbox.before-commit');
+  let reached = false;
+  void otherGate.reached.then(() => (reached = true));
+  const other = rig.consumer(second, handlers).take([records[second]]);
+  await eventually(
+    'the other to wait for the lock, or to be ready to commit',
+    10_000,
+    async () => reached || (await waits()),
+  );
+  gate.open();
+  otherGate.open();
+  expect(await Promise.all([one, other])).toEqual([{ kind: 'done' }, { kind: 'done' }]);
+  return { state: await stateOf(id), approvals: (await told(id)).filter((each) => each === 'approved').length };
+};
+
 describe('a revision and its approval', () => {
   it('approve the campaign once, whichever arrives first, and also when both come again', async () => {
     for (const revisionFirst of [true, false]) {
@@ -83,28 +105,6 @@ describe('a revision and its approval', () => {
       expect((await told(id)).filter((each) => each === 'approved')).toHaveLength(1);
     }
   });
-
-  const atTheSameMoment = async (first: 'campaigns' | 'approvals') => {
-    const id = randomUUID();
-    const records = { campaigns: submitted(id), approvals: granted(id) };
-    const second = first === 'campaigns' ? 'approvals' : 'campaigns';
-    using gate = gateAt('inbox.before-commit');
-    const one = rig.consumer(first, handlers).take([records[first]]);
-    await gate.reached;
-    using otherGate = gateAt('inbox.before-commit');
-    let reached = false;
-    void otherGate.reached.then(() => (reached = true));
-    const other = rig.consumer(second, handlers).take([records[second]]);
-    await eventually(
-      'the other to wait for the lock, or to be ready to commit',
-      10_000,
-      async () => reached || (await waits()),
-    );
-    gate.open();
-    otherGate.open();
-    expect(await Promise.all([one, other])).toEqual([{ kind: 'done' }, { kind: 'done' }]);
-    return { state: await stateOf(id), approvals: (await told(id)).filter((each) => each === 'approved').length };
-  };
 
   it.each(['campaigns', 'approvals'] as const)(
     'by two consumers at the same moment, %s first: approved once',

@@ -168,9 +168,9 @@ describe('an assignment that ends', () => {
   });
 });
 
-describe('a dead letter that cannot be written', () => {
-  const broken = () => cutGuard('insert-dead-letters.sql', 'INSERT INTO dead_letters', 'INSERT INTO no_such_table');
+const broken = () => cutGuard('insert-dead-letters.sql', 'INSERT INTO dead_letters', 'INSERT INTO no_such_table');
 
+describe('a dead letter that cannot be written', () => {
   it('of a poison record: the partition waits, nothing is dropped, and it is written when that works again', async () => {
     handled.onHandle = failing('bad', ALWAYS, raise('23514'));
     const consumer = rig.consumer('subscribers', handled);

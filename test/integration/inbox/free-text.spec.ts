@@ -88,6 +88,7 @@ describe('free content of any characters is accepted and kept', () => {
     const data = {
       provider: 'main',
       receiptId: 'r1',
+      reference: 'x',
       type: 'bounced',
       occurredAt: '2026-01-01T00:00:00Z',
       diagnostic: ODD,
@@ -109,7 +110,7 @@ describe('free content of any characters is accepted and kept', () => {
         reason: '\u0000'.repeat(500) + '😀'.repeat(250),
       }),
     );
-    const [event] = (await rig.events()).filter(
+    const event = (await rig.events()).find(
       ({ type, data }) => type.includes('cancelled') && data['operationKey'] === operationKey,
     );
     expect(event?.data['reason']).toSatisfy((text: string) => text.isWellFormed() && text.length >= 999);

@@ -78,10 +78,11 @@ describe('what the inbox remembers', () => {
   });
 });
 
+const upserted = (id: string) => subscriberEvent('s', { locale: 'de' }, { id });
+const deleted = (id: string) => eventRecord('einmal.subscriber.deleted.v1', { subscriberId: 's' }, { id });
+
 describe('runs of one type', () => {
   it('keep the order between types: what was deleted last stays deleted, what came back is back', async () => {
-    const upserted = (id: string) => subscriberEvent('s', { locale: 'de' }, { id });
-    const deleted = (id: string) => eventRecord('einmal.subscriber.deleted.v1', { subscriberId: 's' }, { id });
     await rig
       .consumer('subscribers', handled)
       .take([upserted('1'), upserted('2'), deleted('3'), upserted('4'), deleted('5'), deleted('6')]);

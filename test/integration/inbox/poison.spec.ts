@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { loadHeaders } from '../../../src/messaging/outbox/outbox-entry.ts';
 import type { EventBatch } from '../../../src/messaging/inbox/consumed-event.ts';
@@ -66,9 +67,7 @@ describe('a record that makes its handler fail', () => {
       record_value: odd.value,
     });
     expect(loadHeaders(letter?.headers ?? [])).toEqual(odd.headers);
-    const [published] = await rig.query<Record<string, unknown>>(
-      `SELECT * FROM outbox WHERE topic = 'rig.dead-letters.v1'`,
-    );
+    const [published] = await rig.query(`SELECT * FROM outbox WHERE topic = 'rig.dead-letters.v1'`);
     expect(published).toMatchObject({ message_key: odd.key, message_value: odd.value });
     const headers = loadHeaders(published?.['headers'] as Parameters<typeof loadHeaders>[0]);
     expect(headers.slice(0, odd.headers.length)).toEqual(odd.headers);
@@ -116,6 +115,32 @@ describe('a record that makes its handler fail', () => {
     );
   });
 
+  it('has no dead letter when the new owner of the partition has handled it meanwhile', async () => {
+    const record = subscriberEvent('bad');
+    handled.onHandle = failsFor('bad');
+    let transactions = 0;
+    const delayed = beforeEachConnection(async () => {
+      if (++transactions !== 3) return;
+      handled.onHandle = () => undefined;
+      await rig.consumer('subscribers', handled).take([record]);
+    });
+    const late = rig.consumer('subscribers', handled, { dataSource: delayed });
+    expect(await late.take([record])).toEqual({ kind: 'done' });
+    expect(await handled.ids()).toEqual(['bad']);
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
+  it('counts once, however often it comes', async () => {
+    const consumer = rig.consumer('subscribers', handled);
+    const unreadable = subscriberEvent('bad', {}, { record: { value: Buffer.from('{') } });
+    await consumer.take([unreadable]);
+    await consumer.take([unreadable]);
+    expect(consumer.settled).toMatchObject([
+      { duplicates: 0, dead: ['unparseable'] },
+      { duplicates: 1, dead: [] },
+    ]);
+  });
+
   it('does not count as poison when the second try alone succeeds', async () => {
     let failures = 0;
     handled.onHandle = () => {
@@ -130,8 +155,7 @@ describe('a record that makes its handler fail', () => {
 describe('what the inbox itself cannot take', () => {
   it('an identity too long for the index goes to the dead letters and does not stop the partition', async () => {
     // 512 characters of three incompressible bytes each, twice: more than the 2,704 bytes of an index row.
-    const long = () => Array.from({ length: 512 }, oddCharacter).join('');
-    const record = subscriberEvent('long', {}, { id: long(), source: long() });
+    const record = subscriberEvent('long', {}, { id: longIdentity(), source: longIdentity() });
     const consumer = rig.consumer('subscribers', handled);
     expect(await consumer.take([subscriberEvent('a'), record, subscriberEvent('b')])).toEqual({ kind: 'done' });
     expect(await handled.ids()).toEqual(['a', 'b']);
@@ -141,6 +165,25 @@ describe('what the inbox itself cannot take', () => {
   });
 });
 
+function longIdentity(): string {
+  return Array.from({ length: 512 }, oddCharacter).join('');
+}
+
 function oddCharacter(): string {
   return String.fromCharCode(0x4e00 + Math.floor(Math.random() * 0x5000));
+}
+
+/** The same database; `step` is called before each transaction of it. */
+function beforeEachConnection(step: () => Promise<void>): DataSource {
+  const delayed = Object.create(rig.dataSource) as DataSource;
+  delayed.createQueryRunner = () => {
+    const runner = rig.dataSource.createQueryRunner();
+    const connect = runner.connect.bind(runner);
+    runner.connect = async () => {
+      await step();
+      return await (connect() as Promise<unknown>);
+    };
+    return runner;
+  };
+  return delayed;
 }

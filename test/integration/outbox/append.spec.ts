@@ -81,9 +81,9 @@ describe('transactions that overlap', () => {
   });
 });
 
-describe('the order within a transaction', () => {
-  const reversed = () => Array.from({ length: 50 }, (_, index) => entryOf(`m${49 - index}`, 'k'));
+const reversed = () => Array.from({ length: 50 }, (_, index) => entryOf(`m${49 - index}`, 'k'));
 
+describe('the order within a transaction', () => {
   it('is the order in which the messages were given', async () => {
     await append(rig.dataSource, reversed());
     await drain(relayOf(rig.dataSource, broker));
@@ -98,20 +98,20 @@ describe('the order within a transaction', () => {
   });
 });
 
-describe('the size of a message', () => {
-  const write = async (bytes: number, maxBytes?: number) => {
-    await inTransaction(rig.dataSource, 'test', async (tx) => {
-      await tx.query(
-        `INSERT INTO subscribers (tenant_id, subscriber_id, status, fact_time) VALUES ('demo', 'y', 'deleted', now())`,
-      );
-      const large = entryOf('large', 'k', {
-        value: Buffer.alloc(bytes),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
-      });
-      await appendToOutbox(tx, [entryOf('a', 'k'), large], { buckets: 16, maxMessageBytes: 10_000 });
+const write = async (bytes: number, maxBytes?: number) => {
+  await inTransaction(rig.dataSource, 'test', async (tx) => {
+    await tx.query(
+      `INSERT INTO subscribers (tenant_id, subscriber_id, status, fact_time) VALUES ('demo', 'y', 'deleted', now())`,
+    );
+    const large = entryOf('large', 'k', {
+      value: Buffer.alloc(bytes),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
     });
-  };
+    await appendToOutbox(tx, [entryOf('a', 'k'), large], { buckets: 16, maxMessageBytes: 10_000 });
+  });
+};
 
+describe('the size of a message', () => {
   it('is checked in the transaction of the writer: all of it is rolled back', async () => {
     await expect(write(10_000)).rejects.toMatchObject({ code: 'message-too-large', retryable: false });
     expect(await rig.query('SELECT FROM outbox')).toEqual([]);

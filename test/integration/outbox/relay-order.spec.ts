@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { RecordToPublish } from '../../../src/messaging/kafka/kafka-producer.ts';
 import { cutGuard } from '../../support/cut-guard.ts';
@@ -152,7 +152,9 @@ describe('a publish that fails', () => {
         return broken(1, 3)();
       },
     ];
-    await expect(relayOf(rig.dataSource, broker).runOnce(new AbortController().signal)).rejects.toThrow();
+    await expect(relayOf(rig.dataSource, broker).runOnce(new AbortController().signal)).rejects.toThrow(
+      'the broker did not take',
+    );
     expect(
       await rig.query<{ id: string }>(
         `SELECT convert_from(message_value, 'UTF8') AS id FROM outbox ORDER BY outbox_id`,
