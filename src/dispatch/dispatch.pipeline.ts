@@ -166,7 +166,11 @@ export class DispatchPipeline {
         return await this.#endWithoutCall(operation, 'no-time-left');
       }
       const intent = await this.#intent(operation);
-      if (intent === 'failed') return 'intent-failed';
+      if (intent === 'failed') {
+        // With the call still taken: else all that was claimed ahead would fail in the same moment.
+        await wait(INTENT_PAUSE_MS);
+        return 'intent-failed';
+      }
       if (intent.kind === 'claim-lost') return this.#claimLost(operation, 'commit-intents');
       if (intent.kind !== 'committed') {
         return await this.#endWithoutCall(
@@ -204,10 +208,9 @@ export class DispatchPipeline {
 
   /**
    * Whether the intent was committed is not known, but that nobody was called is. Without this it would be unknown when the
-   * lease ends. The wait keeps an intent that fails each time from being tried without pause.
+   * lease ends.
    */
   async #takeBack(operation: ClaimedOperation): Promise<void> {
-    await wait(INTENT_PAUSE_MS);
     const committed = await this.#records.store({ operation, attempt: operation.attempts + 1, result: NOT_CALLED });
     if (!committed) await this.#endWithoutCall(operation, 'no-time-left');
   }

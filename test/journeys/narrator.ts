@@ -8,6 +8,8 @@ export interface Narrator {
 }
 
 const LABEL_WIDTH = 10;
+/** Of a terminal that does not say how wide it is. */
+const USUAL_COLUMNS = 100;
 const EVERY_MS = 3_000;
 const ERASE_LINE = '\r\u{1b}[2K';
 
@@ -24,7 +26,7 @@ export function createNarrator(stream: NodeJS.WriteStream): Narrator {
     progress: (text) => {
       if (stream.isTTY) {
         // A line that wraps could not be drawn over.
-        stream.write(`${ERASE_LINE}  ${text}`.slice(0, ERASE_LINE.length + stream.columns - 1));
+        stream.write(`${ERASE_LINE}  ${text}`.slice(0, ERASE_LINE.length + (stream.columns || USUAL_COLUMNS) - 1));
         drawn = true;
       } else if (performance.now() - toldAt >= EVERY_MS) {
         toldAt = performance.now();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { queueApproved } from '../../../src/operations/queue-approved/queue-approved.ts';
 import { cancelOperations } from '../../../src/operations/cancel-operations/cancel-operations.ts';
-import { gateAt } from '../../../src/runtime/signal.ts';
+import { gateAt, onReach } from '../../../src/runtime/signal.ts';
 import { createDispatchRig, type DispatchRig } from '../../support/dispatch-rig.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -219,5 +219,38 @@ describe('a database that lets one of two transactions lose', () => {
     } finally {
       await rig.query('DROP TRIGGER lose ON attempts; DROP FUNCTION lose; DROP SEQUENCE losers');
     }
+  });
+});
+
+describe('an intent of which nobody knows whether it was committed', () => {
+  it.each([
+    ['it was', 'dispatch.after-intents'],
+    ['it was not', null],
+  ])('is taken back (%s): nobody was called, so nothing is unknown', async (_what, point) => {
+    const names = ['a', 'b', 'c'];
+    await rig.request(names, { maxAttempts: 1 });
+    let failures = 1;
+    const disarm = onReach(point ?? 'dispatch.after-intents', () => {
+      if (point !== null && failures-- > 0) throw new Error('the connection broke');
+    });
+    if (point === null) {
+      await rig.query(`
+        CREATE SEQUENCE cuts;
+        CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('cuts') = 1 THEN RAISE EXCEPTION USING ERRCODE = '57P01'; END IF;
+          RETURN NEW;
+        END $$;
+        CREATE TRIGGER cut BEFORE INSERT ON attempts FOR EACH ROW EXECUTE FUNCTION cut();
+      `);
+    }
+    try {
+      const worker = rig.worker();
+      await worker.workUntil('all', async () => await rig.allIn('accepted'), 10_000);
+    } finally {
+      disarm();
+      if (point === null) await rig.query('DROP TRIGGER cut ON attempts; DROP FUNCTION cut; DROP SEQUENCE cuts');
+    }
+    expect(await rig.sink.stats()).toMatchObject({ transactions: 3, accepted: 3, doubled: 0 });
+    expect((await rig.operation('a')).attempts).toBe(1);
   });
 });

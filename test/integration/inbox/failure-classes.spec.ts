@@ -117,7 +117,7 @@ describe('a database that is away', () => {
   it('a connection that is killed in the middle: nothing stays, the next one does it', async () => {
     handled.onHandle = failing('bad', 1, async ({ tx }) => {
       const [{ pid }] = await tx.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid');
-      await rig.query('SELECT pg_terminate_backend($1)', [pid]);
+      await rig.query('SELECT pg_terminate_backend($1, 10000)', [pid]);
       await tx.query('SELECT 1');
     });
     const consumer = rig.consumer('subscribers', handled);

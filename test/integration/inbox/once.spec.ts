@@ -90,6 +90,17 @@ describe('a record and its repetitions', () => {
     expect(await handled.ids()).toEqual(['a', 'a']);
   });
 
+  it('compares with what this consumer has seen, not with what another has', async () => {
+    const [de, fr] = [subscriberEvent('a', { locale: 'de' }), subscriberEvent('a', { locale: 'fr' })];
+    const one = rig.consumer('subscribers', handled, { name: 'one' });
+    const two = rig.consumer('subscribers', handled, { name: 'two' });
+    await one.take([de]);
+    await two.take([fr]);
+    await one.take([de]);
+    await two.take([fr]);
+    expect(await reasons()).toEqual([]);
+  });
+
   it('guard: without the inbox row a redelivery would be handled again', async () => {
     using _cut = cutGuard(
       'insert-fresh.sql',

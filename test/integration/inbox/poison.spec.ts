@@ -173,14 +173,16 @@ function oddCharacter(): string {
   return String.fromCharCode(0x4e00 + Math.floor(Math.random() * 0x5000));
 }
 
-/** The same database; `step` is called before each transaction of it. */
+/** The same database; `step` is called before each transaction opens. */
 function beforeEachConnection(step: () => Promise<void>): DataSource {
   const delayed = Object.create(rig.dataSource) as DataSource;
   delayed.createQueryRunner = () => {
     const runner = rig.dataSource.createQueryRunner();
     const connect = runner.connect.bind(runner);
+    let opened = false;
     runner.connect = async () => {
-      await step();
+      if (!opened) await step();
+      opened = true;
       return await (connect() as Promise<unknown>);
     };
     return runner;

@@ -85,6 +85,16 @@ describe('relays share the buckets', () => {
     );
   });
 
+  it('do not wait for a bucket that another is taking at this moment', async () => {
+    const taking = rig.dataSource.createQueryRunner();
+    await taking.startTransaction();
+    await taking.query('SELECT FROM outbox_buckets WHERE bucket = 3 FOR UPDATE');
+    await sweep(relayOf(rig.dataSource, broker));
+    await taking.rollbackTransaction();
+    await taking.release();
+    expect(await shares()).toEqual([15]);
+  });
+
   it('that ask at the same moment get different buckets', async () => {
     const relays = Array.from({ length: 8 }, () => relayOf(rig.dataSource, broker));
     await Promise.all(relays.map(sweep));
