@@ -1,4 +1,9 @@
-import { QueryFailedError, type QueryRunner } from 'typeorm';
+import {
+  QueryFailedError,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  type QueryRunner,
+} from 'typeorm';
 import { ServiceError } from '../runtime/service-error.ts';
 
 export const DATABASE_AWAY = 'database-away';
@@ -28,6 +33,9 @@ export function classifyDatabaseError(error: unknown): DatabaseFailure {
     return 'refused';
   }
   if (error instanceof ServiceError) return error.code === DATABASE_AWAY ? 'away' : 'foreign';
+  // A connection that ends between two statements of a transaction is taken from its runner, which then says only this.
+  if (error instanceof QueryRunnerAlreadyReleasedError || error instanceof QueryRunnerProviderAlreadyReleasedError)
+    return 'away';
   if (!(error instanceof QueryFailedError)) return 'foreign';
   // Without a SQLSTATE the server never answered: the socket ended or one of the driver's own timers fired.
   const driverError: unknown = error.driverError;

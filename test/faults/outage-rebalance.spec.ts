@@ -26,6 +26,7 @@ it('a consumer and relay that comes and goes, gently and by kill -9, loses nothi
     await requestMails(world, names(published, published + count));
     published += count;
   };
+  const ends: (number | string)[] = [];
   for (const gently of [true, false, true]) {
     const guest = await world.start(['consumer', 'relay']);
     const publishing = (async () => {
@@ -35,10 +36,10 @@ it('a consumer and relay that comes and goes, gently and by kill -9, loses nothi
     await publishing;
     // More work for the assignment that the guest now has part of.
     const more = publish(100);
-    if (gently) expect(await guest.stop()).toBe(0);
-    else await guest.kill();
+    ends.push(await (gently ? guest.stop() : guest.kill().then(() => 'killed')));
     await more;
   }
+  expect(ends).toEqual([0, 'killed', 0]);
   await untilEnded(world, published, 90_000);
   expect(await judgeNames(world, names(0, published))).toEqual({ lost: [], doubled: [], disagreed: [], unknown: [] });
   await eventually('all to be told', 60_000, () => {

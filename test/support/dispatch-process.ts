@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { DispatchRig } from './dispatch-rig.ts';
+import { eventually } from './eventually.ts';
 import { startService, type Role, type ServiceProcess } from './service.ts';
 
 export interface DispatchProcessOptions {
@@ -49,6 +50,16 @@ export async function startDispatchProcess(
       if (!service.hasEnded()) await service.kill();
       await rm(folder, { recursive: true, force: true });
     },
+  });
+}
+
+/** Until the server has noticed the end of all processes on the rig's database, and rolled back what they had open. */
+export async function untilNoticed(rig: DispatchRig): Promise<void> {
+  await eventually('the server to notice the end', 10_000, async () => {
+    const rows = await rig.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'einmal%' LIMIT 1`,
+    );
+    return rows.length === 0;
   });
 }
 

@@ -23,7 +23,7 @@ export async function requestMails(world: World, names: readonly string[]): Prom
   const data = names.map((name) => ({ operationKey: name, kind: 'email' as const, request: requestOf(name) }));
   await eventually(`the broker to take ${names.length} requests`, 90_000, async () => {
     try {
-      await world.peer.publish('einmal.operation.requested.v1', data as never, { ids });
+      await world.peer.publish('einmal.operation.requested.v1', data, { ids });
       return true;
     } catch {
       return false;

@@ -3,7 +3,7 @@ import { HASH_VERSION, payloadHash } from '../../operations/payload-hash.ts';
 import type { NewOperation } from '../../operations/request-operations/insert-operations.ts';
 import { approvalObject } from '../lock-campaign.ts';
 import type { PageRow } from './audience.ts';
-import type { MaterialisingCampaign } from './materialise-campaign.ts';
+import type { MaterialisingCampaign } from './materialising-campaign.ts';
 
 /** What a campaign's operation keeps of its subscriber: every attempt is rendered from this and the revision, nothing else. */
 export interface FrozenRecipient {

@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { inTransaction, type Transaction } from '../../database/in-transaction.ts';
 import { loadStatement, type NoParameters } from '../../database/statement.ts';
-import type { DataOf } from '../../messaging/contracts/registry.ts';
 import { appendToOutbox, type OutboxLimits } from '../../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
 import { insertOperations, type NewOperation } from '../../operations/request-operations/insert-operations.ts';
@@ -12,14 +11,7 @@ import { countExclusions } from '../count-exclusions.ts';
 import { countOperations } from '../count-operations.ts';
 import { judge, type ExclusionReason, type PageRow, type Verdict } from './audience.ts';
 import { campaignOperation } from './campaign-operation.ts';
-
-export interface MaterialisingCampaign extends CampaignRow {
-  readonly class: 'marketing' | 'transactional';
-  readonly provider: string;
-  readonly on_unknown: 'hold' | 'resend' | 'assume-sent';
-  readonly materialised_through: string | null;
-  readonly content: Omit<DataOf<'einmal.campaign.revision-submitted.v1'>, 'campaignId' | 'revision'>;
-}
+import type { MaterialisingCampaign } from './materialising-campaign.ts';
 
 export interface MaterialiseSettings {
   readonly pageSize: number;

@@ -1,5 +1,5 @@
 import type { DispatchRig } from '../../support/dispatch-rig.ts';
-import { claimByHand, waitsFor, WORKER, type AnyStatement, type GuardedStatement } from './guard-case.ts';
+import { claimByHand, whileHeld, WORKER, type AnyStatement, type GuardedStatement } from './guard-case.ts';
 
 const parameters = { tenant: 'demo', provider: 'main', limit: 10, worker: WORKER, lease_seconds: 60 };
 
@@ -84,15 +84,11 @@ export const claimOperations: GuardedStatement = {
     {
       guard: 'SKIP LOCKED: no claimer waits for another',
       cuts: [[' SKIP LOCKED', '']],
-      seen: 'passes by',
+      seen: false,
       scenario: async (rig, statement) => {
         await rig.request(['held', 'free']);
-        return await waitsFor(
-          rig,
-          `UPDATE operations SET changed_at = now() WHERE operation_key = 'held'`,
-          [],
-          async () => await claimed(rig, statement),
-        );
+        const hold = `UPDATE operations SET changed_at = now() WHERE operation_key = 'held'`;
+        return (await whileHeld(rig, hold, async () => await claimed(rig, statement))).waited;
       },
     },
     {

@@ -171,11 +171,7 @@ export const commitIntents: GuardedStatement = {
         await claimByHand(rig, 'a');
         const cancel = `UPDATE operations SET state = 'cancelled', state_reason = 'x', claim_seq = claim_seq + 1,
           claimed_by = NULL, lease_until = NULL`;
-        return await whileHeld(rig, cancel, [], async () => {
-          const fence = await fenceOf(rig, 'a');
-          const rows = await statement.run(rig.dataSource, { ...fence, provider: 'main', worker: WORKER });
-          return [...rows.map((row) => row['verdict']), (await rig.operation('a')).state];
-        });
+        return (await whileHeld(rig, cancel, async () => await commit(rig, statement, 'a'))).result;
       },
     },
   ],

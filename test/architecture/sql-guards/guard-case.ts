@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineStatement, type Statement } from '../../../src/database/statement.ts';
 import { errorCode } from '../../../src/runtime/service-error.ts';
 import type { DispatchRig } from '../../support/dispatch-rig.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** Text to cut, with what stands there instead; several where one clause backs up another. */
 export type Cut = readonly [clause: string, instead: string];
@@ -84,46 +85,35 @@ export async function callByHand(rig: DispatchRig, name: string, leaseSeconds = 
 export async function whileHeld<T>(
   rig: DispatchRig,
   change: string,
-  values: readonly unknown[],
   statement: () => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly result: T; readonly waited: boolean }> {
   const runner = rig.dataSource.createQueryRunner();
   await runner.connect();
   try {
     await runner.startTransaction();
-    await runner.query(change, [...values]);
-    let through = false;
-    const running = statement().finally(() => (through = true));
-    running.catch(() => undefined);
-    while (!through && !(await somebodyWaits(rig))) await new Promise((resolve) => setTimeout(resolve, 5));
+    await runner.query(change);
+    const running = watched(statement());
+    let waited = false;
+    await eventually('the statement to wait or to be through', 10_000, async () => {
+      if (running.isThrough()) return true;
+      waited = await somebodyWaits(rig);
+      return waited;
+    });
     await runner.commitTransaction();
-    return await running;
+    return { result: await running.result, waited };
   } finally {
     if (runner.isTransactionActive) await runner.rollbackTransaction();
     await runner.release();
   }
 }
 
-/** Whether the statement had to wait for the lock that `change` holds. */
-export async function waitsFor(
-  rig: DispatchRig,
-  change: string,
-  values: readonly unknown[],
-  statement: () => Promise<unknown>,
-): Promise<'waits' | 'passes by'> {
-  let waited = false;
-  await whileHeld(rig, change, values, async () => {
-    const running = statement();
-    let through = false;
-    const done = running.finally(() => (through = true));
-    done.catch(() => undefined);
-    while (!through && !waited) {
-      waited = await somebodyWaits(rig);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    return await done;
-  });
-  return waited ? 'waits' : 'passes by';
+function watched<T>(result: Promise<T>): { readonly result: Promise<T>; isThrough(): boolean } {
+  let through = false;
+  const end = (): void => {
+    through = true;
+  };
+  result.then(end, end);
+  return { result, isThrough: () => through };
 }
 
 async function somebodyWaits(rig: DispatchRig): Promise<boolean> {

@@ -1,12 +1,5 @@
 import type { DispatchRig } from '../../support/dispatch-rig.ts';
-import {
-  callByHand,
-  claimByHand,
-  waitsFor,
-  whileHeld,
-  type AnyStatement,
-  type GuardedStatement,
-} from './guard-case.ts';
+import { callByHand, claimByHand, whileHeld, type AnyStatement, type GuardedStatement } from './guard-case.ts';
 
 async function rescue(rig: DispatchRig, statement: AnyStatement): Promise<unknown> {
   await statement.run(rig.dataSource, { limit: 10 });
@@ -60,23 +53,19 @@ export const rescueExpired: GuardedStatement = {
       scenario: async (rig, statement) => {
         await rig.request(['a']);
         await callByHand(rig, 'a', -1);
-        return await whileHeld(rig, RECORD, [], async () => {
-          await statement.run(rig.dataSource, { limit: 10 });
-          return null;
-        }).then(async () => {
-          const { state, claim_seq } = await rig.operation('a');
-          return { state, number: claim_seq };
-        });
+        await whileHeld(rig, RECORD, async () => await statement.run(rig.dataSource, { limit: 10 }));
+        const { state, claim_seq } = await rig.operation('a');
+        return { state, number: claim_seq };
       },
     },
     {
       guard: 'SKIP LOCKED: the rescue waits for nobody',
       cuts: [[' SKIP LOCKED', '']],
-      seen: 'passes by',
+      seen: false,
       scenario: async (rig, statement) => {
         await rig.request(['a']);
         await callByHand(rig, 'a', -1);
-        return await waitsFor(rig, RECORD, [], async () => await statement.run(rig.dataSource, { limit: 10 }));
+        return (await whileHeld(rig, RECORD, async () => await statement.run(rig.dataSource, { limit: 10 }))).waited;
       },
     },
     {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { gateAt } from '../../../src/runtime/signal.ts';
 import { createCampaignRig, many, type CampaignRig } from '../../support/campaign-rig.ts';
-import { startDispatchProcess, type DispatchProcess } from '../../support/dispatch-process.ts';
+import { startDispatchProcess, untilNoticed, type DispatchProcess } from '../../support/dispatch-process.ts';
 import { eventually } from '../../support/eventually.ts';
 
 let rig: CampaignRig;
@@ -49,7 +49,8 @@ describe('a maintenance process that dies while it freezes the audience', () => 
   ])('at %s: nothing is sent of a part, and the audience becomes whole', async (fault) => {
     await campaign();
     expect(await (await maintenance(fault)).exited).toBe('SIGKILL');
-    await eventually('the server to notice', 10_000, async () => (await rig.read('c')).state === 'materialising');
+    await untilNoticed(rig);
+    expect((await rig.read('c')).state).toBe('materialising');
     const worker = rig.worker();
     expect(await worker.pipeline.runOnce()).toBe('idle');
     expect((await rig.sink.stats()).transactions).toBe(0);

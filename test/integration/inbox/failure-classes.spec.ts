@@ -128,6 +128,19 @@ describe('a database that is away', () => {
     expect(await handled.ids()).toEqual(['a', 'b', 'bad', 'c']);
   });
 
+  it('a connection that is killed at every try of a record: it never is poison', async () => {
+    handled.onHandle = failing('bad', 4, async ({ tx }) => {
+      const [{ pid }] = await tx.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid');
+      await rig.query('SELECT pg_terminate_backend($1, 10000)', [pid]);
+    });
+    const consumer = rig.consumer('subscribers', handled);
+    const alone = [subscriberEvent('bad')];
+    for (let round = 0; round < 4; round++) expect(await consumer.take(alone)).toMatchObject({ kind: 'wait' });
+    expect(await consumer.take(alone)).toEqual({ kind: 'done' });
+    expect(await handled.ids()).toEqual(['bad']);
+    expect(await rig.deadLetters()).toEqual([]);
+  });
+
   it('in the middle of the halving: what was committed is a duplicate, the rest is handled', async () => {
     let tries = 0;
     handled.onHandle = async (batch) => {
