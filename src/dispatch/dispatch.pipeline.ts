@@ -158,7 +158,8 @@ export class DispatchPipeline {
     provider: ProviderLane,
     mail: OutgoingMail,
   ): Promise<CallResult | 'intent-failed' | undefined> {
-    const leaveCall = await this.#enterCall(operation, provider);
+    const leaveCall = this.#stopping ? null : await provider.enterCall(operation.campaign_id === null);
+    if (!leaveCall) return await this.#endWithoutCall(operation, this.#stopping ? 'stopping' : 'no-time-left');
     try {
       const timeoutMs = this.settings.callTimeoutMs.get(provider.name) ?? 0;
       if (this.#stopping) return await this.#endWithoutCall(operation, 'stopping');
@@ -188,11 +189,6 @@ export class DispatchPipeline {
     } finally {
       leaveCall();
     }
-  }
-
-  async #enterCall(operation: ClaimedOperation, provider: ProviderLane): Promise<() => void> {
-    if (this.#stopping || provider.paused()) return () => undefined;
-    return await provider.enterCall(operation.campaign_id === null);
   }
 
   async #intent(operation: ClaimedOperation): Promise<IntentOutcome | 'failed'> {

@@ -5,8 +5,8 @@ import { monotonicNow } from '../runtime/monotonic.ts';
 
 const BREAK = { baseMs: 1_000, capMs: 60_000 };
 
-/** Goes on with the function that gives the call back. */
-type Waiter = (leaveCall: () => void) => void;
+/** Goes on with the function that gives the call back, or without a call. */
+type Waiter = (leaveCall: (() => void) | null) => void;
 
 /**
  * What a process may have under way at one provider: calls at a time, operations claimed ahead of them, and a pause when
@@ -68,10 +68,11 @@ export class ProviderLane {
   }
 
   /**
-   * Waits for a free call; resolves with the function that gives it back. An urgent one goes before all that was claimed
-   * ahead of it and is not.
+   * Waits for a free call; resolves with the function that gives it back, or `null` when there will be none. An urgent one
+   * goes before all that was claimed ahead of it and is not.
    */
-  async enterCall(urgent: boolean): Promise<() => void> {
+  async enterCall(urgent: boolean): Promise<(() => void) | null> {
+    if (this.paused()) return null;
     if (this.#calls >= this.provider.concurrency) {
       return await new Promise((resolve) => (urgent ? this.#urgent : this.#waiting).push(resolve));
     }
@@ -79,9 +80,9 @@ export class ProviderLane {
     return this.#leaveCall;
   }
 
-  /** Lets all go on who wait for a call that they will not make any more. */
+  /** Lets all go on who wait for a call, without one. */
   dismissWaiting(): void {
-    for (const goOn of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) goOn(() => undefined);
+    for (const goOn of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) goOn(null);
   }
 
   readonly #leaveCall = (): void => {

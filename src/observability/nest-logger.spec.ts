@@ -17,7 +17,7 @@ describe('NestLogger', () => {
     nest.verbose('finer', 'Router');
     nest.fatal('over', 'Router');
     expect(lines.map(({ level, message, context }) => [level, message, context])).toEqual([
-      ['info', 'started', 'NestFactory'],
+      ['debug', 'started', 'NestFactory'],
       ['warn', 'odd', 'Router'],
       ['debug', 'fine', 'Router'],
       ['debug', 'finer', 'Router'],

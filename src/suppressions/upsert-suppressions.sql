@@ -6,7 +6,8 @@ WITH input AS (
     AS i(tenant_id, address_key, scope, key_version, reason, active, cause, fact_time, expires_at)
 ),
 before AS (
-  SELECT s.tenant_id, s.address_key, s.scope, s.active
+  -- One that has expired is not in force: asking for it again adds it.
+  SELECT s.tenant_id, s.address_key, s.scope, s.active AND (s.expires_at IS NULL OR s.expires_at > now()) AS active
   FROM input i JOIN suppressions s USING (tenant_id, address_key, scope)
 ),
 applied AS (

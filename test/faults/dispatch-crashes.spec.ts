@@ -169,7 +169,8 @@ describe('a dispatcher that dies', () => {
       await dieAt(point, { topicPrefix, roles: ['dispatcher', 'relay'] });
       expect(await rig.operation('n0')).toMatchObject({ state: 'accepted' });
       expect(await rig.eventsOf('n0')).toEqual(['operation.accepted']);
-      await rig.query(`UPDATE outbox_buckets SET lease_until = now()`);
+      await rig.query('UPDATE outbox_buckets SET lease_until = now()');
+      await rig.query('UPDATE outbox_relays SET alive_until = now()');
       await start({ topicPrefix, roles: ['relay'] });
       const reader = await createPeer(inject('kafkaBrokers'), topicPrefix);
       try {

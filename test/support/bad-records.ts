@@ -112,7 +112,7 @@ export const badRecords = (): readonly BadRecord[] => [
   bad('an address with CR LF', 'wrong-schema', /email: must not hold control/, {
     data: { ...GOOD, email: 'ada@example.org\r\nBcc: eve@example.org' },
   }),
-  bad('a suppression of an address that is none', 'handler-failed', /invalid-address: email/, {
+  bad('a suppression of an address that is none', 'handler-refused', /invalid-address: email/, {
     topic: 'suppressions',
     type: 'einmal.suppression.requested.v1',
     data: { email: 'ada@localhost', scope: 'all', reason: 'manual' },

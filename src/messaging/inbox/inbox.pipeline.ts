@@ -91,7 +91,8 @@ export class InboxPipeline {
     const dead: RefusedRecord = {
       kind: 'refused',
       record: record.record,
-      reason: 'handler-failed',
+      // A handler that says what is wrong with the content refuses it; anything else is a failure of ours.
+      reason: failure instanceof ServiceError ? 'handler-refused' : 'handler-failed',
       detail,
       envelope: record.event,
     };

@@ -44,6 +44,9 @@ const PERMANENT_REFUSALS: ReadonlySet<string> = new Set([
   'invalid-timestamp',
 ]);
 
+/** Buckets whose next message the broker refuses for now, with the reason; the others go on. */
+type HeldBuckets = Map<number, ServiceError>;
+
 export interface RelayObserver {
   published(rows: readonly OutboxRow[]): void;
 }
@@ -73,10 +76,12 @@ export class RelayPipeline {
       rows_per_bucket: ROWS_PER_BUCKET,
       bytes_per_bucket: BYTES_PER_BUCKET,
     });
+    const held: HeldBuckets = new Map();
     for (const batch of batches(rows, this.settings.batchSize)) {
       if (signal.aborted || !this.#mayPublish()) return 'more';
-      await this.#publish(batch);
+      await this.#publish(batch, held);
     }
+    for (const error of held.values()) throw error;
     return rows.length > 0 ? 'more' : 'idle';
   };
 
@@ -107,7 +112,9 @@ export class RelayPipeline {
     return monotonicNow() + ms < this.#leaseEndsAt;
   }
 
-  async #publish(rows: readonly OutboxRow[]): Promise<void> {
+  async #publish(batch: readonly OutboxRow[], held: HeldBuckets): Promise<void> {
+    const rows = batch.filter(({ bucket }) => !held.has(bucket));
+    if (rows.length === 0) return;
     await reach('relay.before-publish');
     const outcome = await this.publisher.publish(rows.map(recordOf), this.settings.produceTimeoutMs);
     await reach('relay.after-publish');
@@ -116,7 +123,7 @@ export class RelayPipeline {
     if (outcome.kind === 'unavailable') {
       throw new ServiceError('broker-away', `the broker did not take the batch: ${outcome.code}`, { retryable: true });
     }
-    if (outcome.kind === 'refused') await this.#park(rows.slice(outcome.acknowledged), outcome.code);
+    if (outcome.kind === 'refused') await this.#passOver(rows.slice(outcome.acknowledged), outcome.code, held);
   }
 
   async #deletePublished(rows: readonly OutboxRow[]): Promise<void> {
@@ -128,20 +135,26 @@ export class RelayPipeline {
     this.observer.published(rows);
   }
 
-  /** The first of them is the one that was refused; those behind it keep their order. */
-  async #park([refused, ...rest]: readonly OutboxRow[], code: string): Promise<void> {
+  /** The first of them is the one that was refused: it is parked, or holds up its bucket; those behind it keep their order. */
+  async #passOver([refused, ...rest]: readonly OutboxRow[], code: string, held: HeldBuckets): Promise<void> {
     if (!refused) return;
-    if (!PERMANENT_REFUSALS.has(code)) {
-      throw new ServiceError('broker-refuses', `the broker refuses ${refused.topic}: ${code}`, { retryable: true });
-    }
+    if (PERMANENT_REFUSALS.has(code)) await this.#park(refused, code);
+    else held.set(refused.bucket, brokerRefuses(refused.topic, code));
+    if (rest.length > 0 && this.#mayPublish()) await this.#publish(rest, held);
+  }
+
+  async #park(refused: OutboxRow, code: string): Promise<void> {
     this.logger.error('relay.refused', { topic: refused.topic, outboxId: refused.outbox_id, code });
     await parkRefused.run(this.dataSource, {
       bucket: refused.bucket,
       outbox_id: refused.outbox_id,
       detail: `the broker refused it: ${code}`,
     });
-    if (rest.length > 0 && this.#mayPublish()) await this.#publish(rest);
   }
+}
+
+function brokerRefuses(topic: string, code: string): ServiceError {
+  return new ServiceError('broker-refuses', `the broker refuses ${topic}: ${code}`, { retryable: true });
 }
 
 function recordOf(row: OutboxRow): RecordToPublish {

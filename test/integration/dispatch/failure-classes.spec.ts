@@ -50,10 +50,11 @@ describe('what the server puts off', () => {
     ['dot', '452 4.2.2 mailbox full'],
     ['mail', '421 4.7.0 try again later'],
     ['connect', '421 4.3.2 shutting down'],
-  ] as const)('at %s with %s is tried again, counts no attempt and has the same bytes', async (phase, line) => {
+  ] as const)('at %s with %s is tried again and counts no attempt', async (phase, line) => {
     await rig.request(['a'], { maxAttempts: 2 });
     await rig.sink.script([{ phase, times: 4, action: { do: 'reply', line } }]);
-    const worker = rig.worker({ connections: 1 });
+    // More connections than failures in a row: the lane does not rest.
+    const worker = rig.worker({ connections: 5 });
     await worker.workUntil('it to be accepted', async () => await rig.allIn('accepted'), 30_000);
     expect(await rig.operation('a')).toMatchObject({ attempts: 1 });
     expect((await rig.attempts('a')).map((each) => each.outcome)).toEqual([

@@ -212,6 +212,24 @@ describe('a message that the broker refuses for what it is', () => {
     expect((await rig.deadLetters()).map((row) => String(row.record_value))).toEqual(['bad1', 'bad2', 'bad3']);
   });
 
+  it('holds up its own bucket only: what waits in the others goes out in the same sweep', async () => {
+    // Keys that fall into different buckets.
+    await append(rig.dataSource, [
+      entryOf('held', 'k1'),
+      entryOf('behind', 'k1'),
+      entryOf('other', 'k2'),
+      entryOf('more', 'k3'),
+    ]);
+    const missing = refuses('held', 'unknown-topic-or-partition');
+    broker.answers = [missing, missing, missing];
+    const relay = relayOf(rig.dataSource, broker);
+    await expect(relay.runOnce(new AbortController().signal)).rejects.toMatchObject({ code: 'broker-refuses' });
+    expect(new Set(broker.ids())).toEqual(new Set(['other', 'more']));
+    broker.answers = [];
+    await drain(relay);
+    expect(broker.ids().slice(-2)).toEqual(['held', 'behind']);
+  });
+
   it('is waited for when the topic or a right is missing: that can be put right', async () => {
     await append(
       rig.dataSource,
