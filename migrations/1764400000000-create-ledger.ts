@@ -140,12 +140,13 @@ const SUPPRESSIONS = `
     PRIMARY KEY (tenant_id, address_key, scope)
   );
 
-  -- The one rule of who must not be mailed. Inlined by the planner where it is joined laterally.
+  -- The one rule of who must not be mailed. Inlined by the planner where it is joined laterally. Its arguments take over the
+  -- collation of any one of them, and only with the index's own can the index be used.
   CREATE FUNCTION suppression_of(tenant text, recipient text, mail_class text, mail_lists text[])
     RETURNS TABLE (scope text, reason text) LANGUAGE sql STABLE AS $$
       SELECT s.scope, s.reason
       FROM suppressions s
-      WHERE s.tenant_id = tenant AND s.address_key = recipient
+      WHERE s.tenant_id = tenant COLLATE "default" AND s.address_key = recipient COLLATE "C"
         AND s.active AND (s.expires_at IS NULL OR s.expires_at > now())
         AND (s.scope = 'all'
           OR (mail_class = 'marketing'
@@ -279,7 +280,7 @@ const OPERATIONS = `
   CREATE UNIQUE INDEX operations_one_per_recipient ON operations (tenant_id, campaign_id, address_key)
     WHERE campaign_id IS NOT NULL;
   CREATE INDEX operations_queued
-    ON operations (tenant_id, provider, coalesce(campaign_id, ''), priority DESC, not_before)
+    ON operations (coalesce(campaign_id, ''), tenant_id, provider, priority DESC, not_before)
     WHERE state = 'queued';
   CREATE INDEX operations_leased ON operations (lease_until) WHERE state IN ('claimed', 'calling');
   CREATE INDEX operations_unknown ON operations (tenant_id, changed_at) WHERE state = 'unknown';

@@ -177,7 +177,7 @@ CREATE TABLE operations (
 ) WITH (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX operations_awaiting_approval ON public.operations USING btree (tenant_id, approval_object, approval_revision) WHERE (state = 'awaiting-approval'::text);
 CREATE INDEX operations_leased ON public.operations USING btree (lease_until) WHERE (state = ANY (ARRAY['claimed'::text, 'calling'::text]));
-CREATE INDEX operations_queued ON public.operations USING btree (tenant_id, provider, COALESCE(campaign_id, ''::text), priority DESC, not_before) WHERE (state = 'queued'::text);
+CREATE INDEX operations_queued ON public.operations USING btree (COALESCE(campaign_id, ''::text), tenant_id, provider, priority DESC, not_before) WHERE (state = 'queued'::text);
 CREATE INDEX operations_unknown ON public.operations USING btree (tenant_id, changed_at) WHERE (state = 'unknown'::text);
 CREATE INDEX operations_with_deadline ON public.operations USING btree (deadline) WHERE ((state = ANY (ARRAY['queued'::text, 'awaiting-approval'::text])) AND (deadline IS NOT NULL));
 CREATE UNIQUE INDEX operations_one_per_recipient ON public.operations USING btree (tenant_id, campaign_id, address_key) WHERE (campaign_id IS NOT NULL);
@@ -283,7 +283,7 @@ CREATE OR REPLACE FUNCTION public.suppression_of(tenant text, recipient text, ma
 AS $function$
       SELECT s.scope, s.reason
       FROM suppressions s
-      WHERE s.tenant_id = tenant AND s.address_key = recipient
+      WHERE s.tenant_id = tenant COLLATE "default" AND s.address_key = recipient COLLATE "C"
         AND s.active AND (s.expires_at IS NULL OR s.expires_at > now())
         AND (s.scope = 'all'
           OR (mail_class = 'marketing'

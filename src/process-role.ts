@@ -57,7 +57,8 @@ export function createProcessParts(base: ProcessBase): ProcessParts {
   const kafka =
     roles.has('consumer') || roles.has('relay') ? createKafkaClient({ ...kafkaSettings(config), logger }) : null;
   const admin = kafka && new KafkaAdmin({ kafka });
-  const producer = kafka && roles.has('relay') ? new KafkaProducer({ kafka, logger, timeoutMs: produceTimeoutMs(config) }) : null;
+  const producer =
+    kafka && roles.has('relay') ? new KafkaProducer({ kafka, logger, timeoutMs: produceTimeoutMs(config) }) : null;
 
   let relay: RelayService | null = null;
   const observers = createObservers(metrics, () => relay?.wake());

@@ -14,7 +14,9 @@ await dataSource.initialize();
 try {
   if (direction === 'up') {
     const done = await dataSource.runMigrations();
-    process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `${done.map(({ name }) => name).join('\n')}\n`);
+    process.stdout.write(
+      done.length === 0 ? 'the schema is up to date\n' : `${done.map(({ name }) => name).join('\n')}\n`,
+    );
   } else {
     await dataSource.undoLastMigration();
     process.stdout.write('the newest migration was taken back\n');

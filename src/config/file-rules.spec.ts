@@ -95,12 +95,7 @@ describe('one wrong thing gives one error with its path and rule', () => {
     // sections
     ['providers:\n', 'dispatch: { leaseSeconds: 74 }\nproviders:\n', 'providers.main.timeoutSeconds', 'contradiction'],
     ['providers:\n', 'dispatch: { claimBatch: 501 }\nproviders:\n', 'dispatch.claimBatch', 'contradiction'],
-    [
-      'providers:\n',
-      'dispatch: { retryBaseSeconds: 301 }\nproviders:\n',
-      'dispatch.retryBaseSeconds',
-      'contradiction',
-    ],
+    ['providers:\n', 'dispatch: { retryBaseSeconds: 301 }\nproviders:\n', 'dispatch.retryBaseSeconds', 'contradiction'],
     ['providers:\n', 'dispatch: { pollMinMs: 1001 }\nproviders:\n', 'dispatch.pollMinMs', 'contradiction'],
     ['providers:\n', 'outbox: { pollMaxMs: 5 }\nproviders:\n', 'outbox.pollMinMs', 'contradiction'],
     [

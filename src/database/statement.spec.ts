@@ -1,16 +1,24 @@
-import type { DataSource } from 'typeorm';
+import { QueryRunnerAlreadyReleasedError, type DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
+import type { Transaction } from './in-transaction.ts';
 import { defineStatement } from './statement.ts';
+
+const LONG = `${'a-very-long-name-of-a-file-'.repeat(4)}.sql`;
 
 function recording() {
   const sent: { text: string; values: unknown[]; released: boolean }[] = [];
+  const names: string[] = [];
+  const client = {
+    query: ({ name, text, values }: { name: string; text: string; values: unknown[] }) => {
+      names.push(name);
+      sent.push({ text, values, released: false });
+      return Promise.resolve({ rows: [{ one: 1 }] });
+    },
+  };
   const executor = {
     createQueryRunner: () => ({
-      connect: () => Promise.resolve(),
-      query: (text: string, values: unknown[]) => {
-        sent.push({ text, values, released: false });
-        return Promise.resolve({ records: [{ one: 1 }] });
-      },
+      isReleased: false,
+      connect: () => Promise.resolve(client),
       release: () => {
         const last = sent.at(-1);
         if (last) last.released = true;
@@ -18,7 +26,7 @@ function recording() {
       },
     }),
   } as unknown as DataSource;
-  return { sent, executor };
+  return { sent, names, executor };
 }
 
 describe('a statement', () => {
@@ -30,6 +38,34 @@ describe('a statement', () => {
     );
     expect(await statement.run(executor, { a: 1, b: ['x'] })).toEqual([{ one: 1 }]);
     expect(sent).toEqual([{ text: 'SELECT $1, $2::text[], $1', values: [1, ['x']], released: true }]);
+  });
+
+  it('is prepared under a name that PostgreSQL keeps whole and that no other text has', async () => {
+    const { names, executor } = recording();
+    const run = async (text: string): Promise<unknown> =>
+      await defineStatement<object, unknown>(LONG, text).run(executor, {});
+    await run('SELECT 1');
+    await run('SELECT 1');
+    await run('SELECT 2');
+    expect(names[0]).toBe(names[1]);
+    expect(names[0]).not.toBe(names[2]);
+    for (const name of names) expect(Buffer.byteLength(name)).toBeLessThan(64);
+  });
+
+  it('is not run on another connection when its own is gone', async () => {
+    const runner = { isReleased: true, connect: () => Promise.reject(new Error('a new connection')) };
+    const executor = { queryRunner: runner } as unknown as Transaction;
+    const late = defineStatement<object, unknown>('x.sql', 'SELECT 1').run(executor, {});
+    await expect(late).rejects.toBeInstanceOf(QueryRunnerAlreadyReleasedError);
+  });
+
+  it('fails as an error of a query, with what the server said', async () => {
+    const said = Object.assign(new Error('no'), { code: '23505', severity: 'ERROR' });
+    const client = { query: () => Promise.reject(said) };
+    const runner = { isReleased: false, connect: () => Promise.resolve(client) };
+    const executor = { queryRunner: runner } as unknown as Transaction;
+    const refused = defineStatement<object, unknown>('x.sql', 'SELECT 1').run(executor, {});
+    await expect(refused).rejects.toMatchObject({ name: 'QueryFailedError', driverError: said });
   });
 
   it('leaves casts and comments alone', async () => {

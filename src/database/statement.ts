@@ -1,5 +1,13 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { ClientBase } from 'pg';
+import {
+  QueryFailedError,
+  QueryRunnerAlreadyReleasedError,
+  type DataSource,
+  type EntityManager,
+  type QueryRunner,
+} from 'typeorm';
 import { ServiceError } from '../runtime/service-error.ts';
 import { connectOrAway } from './postgres-errors.ts';
 import type { Transaction } from './in-transaction.ts';
@@ -38,12 +46,13 @@ export function defineStatement<P extends object, R>(name: string, text: string)
     const known = order.indexOf(parameter);
     return `$${known >= 0 ? known + 1 : order.push(parameter)}`;
   });
+  const prepared = { name: preparedName(name, positional), text: positional };
 
   return {
     name,
     run: async (executor, parameters) => {
       const values = inOrder(name, order, parameters);
-      return (await query(executor, positional, values)) as R[];
+      return (await query(executor, prepared, values)) as R[];
     },
   };
 }
@@ -66,15 +75,40 @@ function inOrder(name: string, order: readonly string[], parameters: object): un
   return order.map((parameter) => given.get(parameter));
 }
 
-async function query(executor: Executor, text: string, values: unknown[]): Promise<unknown[]> {
+interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** PostgreSQL cuts names at 63 bytes; two files may have one name, so the text has a part in it. */
+function preparedName(name: string, text: string): string {
+  return `${name.slice(0, 40)} ${hash('sha256', text, 'hex').slice(0, 16)}`;
+}
+
+async function query(executor: Executor, prepared: Prepared, values: unknown[]): Promise<unknown[]> {
   const open = openRunner(executor);
-  if (open) return (await open.query(text, values, true)).records as unknown[];
+  if (open) return await queryBy(open, prepared, values);
   const runner = (executor as DataSource).createQueryRunner();
   try {
     await connectOrAway(runner);
-    return (await runner.query(text, values, true)).records as unknown[];
+    return await queryBy(runner, prepared, values);
   } finally {
     await runner.release();
+  }
+}
+
+/**
+ * By the driver's own client, since TypeORM cannot name a statement: a named one is parsed and planned once per connection,
+ * which for most of ours takes longer than to run them.
+ */
+async function queryBy(runner: QueryRunner, prepared: Prepared, values: unknown[]): Promise<unknown[]> {
+  // Else a late statement of a transaction that is over would run alone, on another connection.
+  if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
+  const client = (await runner.connect()) as ClientBase;
+  try {
+    return (await client.query({ ...prepared, values })).rows;
+  } catch (error) {
+    throw new QueryFailedError(prepared.text, values, error as Error);
   }
 }
 

@@ -35,5 +35,7 @@ intents AS (
   INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker)
   SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid FROM called
 )
-SELECT h.tenant_id, h.operation_id, h.verdict, h.suppressed_scope, h.suppressed_reason, called.attempts
-FROM held h LEFT JOIN called USING (tenant_id, operation_id)
+SELECT tenant_id, operation_id, 'committed' AS verdict, NULL AS suppressed_scope, NULL AS suppressed_reason, attempts
+FROM called
+UNION ALL
+SELECT tenant_id, operation_id, verdict, suppressed_scope, suppressed_reason, NULL FROM held WHERE verdict <> 'committed'

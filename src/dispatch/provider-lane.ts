@@ -3,6 +3,8 @@ import type { DeliveryResult } from '../providers/provider.port.ts';
 import { backoffMs } from '../runtime/backoff.ts';
 import { monotonicNow } from '../runtime/monotonic.ts';
 
+/** Under load claims come this far apart, in ms: the more is sent meanwhile, the more shares one statement. */
+const CLAIM_GAP_MS = 50;
 const BREAK = { baseMs: 1_000, capMs: 60_000 };
 
 /** Goes on with the function that gives the call back, or without a call. */
@@ -21,6 +23,7 @@ export class ProviderLane {
   #failuresInARow = 0;
   #pauses = 0;
   #pausedUntil = 0;
+  #claimedAt = -Infinity;
   #window: number;
 
   constructor(
@@ -47,9 +50,11 @@ export class ProviderLane {
     return this.paused() ? 0 : Math.max(0, this.#window - this.#underWay);
   }
 
-  /** Whether there is room for a claim that is worth its statement. */
+  /** Whether there is room for a claim that is worth its statement. A lane that runs dry never waits for the gap. */
   hasRoom(): boolean {
-    return this.room() >= Math.min(this.settings.claimBatch, this.#window / 2);
+    const room = this.room();
+    if (room >= this.#window / 2) return true;
+    return room >= this.settings.claimBatch && monotonicNow() >= this.#claimedAt + CLAIM_GAP_MS;
   }
 
   paused(): boolean {
@@ -58,6 +63,7 @@ export class ProviderLane {
 
   /** Full claims widen the window, up to the largest batch; an empty lane goes back to the smallest. */
   claimed(asked: number, got: number): void {
+    this.#claimedAt = monotonicNow();
     this.#underWay += got;
     if (got >= asked) this.#window = Math.min(this.settings.claimBatchMax, this.#window * 2);
     else if (got === 0) this.#window = this.#smallestWindow();

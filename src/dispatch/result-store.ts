@@ -8,6 +8,9 @@ import type { CallResult } from './record-results.ts';
 
 const BACKOFF = { baseMs: 50, capMs: 5_000 };
 
+/** Nobody waits for a result; but until it is stored, a crash makes it unknown. */
+const GATHER = { ms: 10, size: 100 };
+
 type Stored = 'held' | 'claim-lost' | 'failed';
 
 /**
@@ -23,7 +26,7 @@ export class ResultStore {
     private readonly record: (batch: readonly CallResult[]) => Promise<boolean[]>,
     private readonly logger: Logger,
   ) {
-    this.#batch = createMicroBatch({ maxSize, run: (batch) => this.#recordOrHalve(batch) });
+    this.#batch = createMicroBatch({ maxSize, gather: GATHER, run: (batch) => this.#recordOrHalve(batch) });
   }
 
   /** Resolves when it is stored: whether the claim still held. */

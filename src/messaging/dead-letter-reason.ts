@@ -18,7 +18,8 @@ export const deadLetterReasons = {
     'The record is older than the inbox remembers, so a repetition could not be told from a new message.',
   'time-out-of-range': '`ce_time` is before 1970 or further in the future than clocks may differ.',
   'handler-refused': 'The message was understood and refused by the handler for its content.',
-  'refused-by-broker': 'A message of ours that the broker will never take as it is, e.g. for its size. It is in the table only.',
+  'refused-by-broker':
+    'A message of ours that the broker will never take as it is, e.g. for its size. It is in the table only.',
   'handler-failed': 'The handler failed for this record alone, each time, for no reason that waiting would cure.',
 } as const;
 

@@ -4,7 +4,10 @@ import type { Metrics } from './metrics.ts';
 export function createObservers(metrics: Metrics, wakeRelay: () => void) {
   return {
     inbox: {
-      settled(consumer: string, counts: { fresh: number; duplicates: number; dead: readonly string[]; appended: number }): void {
+      settled(
+        consumer: string,
+        counts: { fresh: number; duplicates: number; dead: readonly string[]; appended: number },
+      ): void {
         metrics.recordsConsumed.inc({ consumer, outcome: 'fresh' }, counts.fresh);
         metrics.recordsConsumed.inc({ consumer, outcome: 'duplicate' }, counts.duplicates);
         for (const reason of counts.dead) {

@@ -47,6 +47,32 @@ describe('createMicroBatch', () => {
     expect(await all).toEqual(['r1', 'r2', 'r3']);
   });
 
+  it('lets a lone item go at once, and under load waits for as many as are worth a run', async () => {
+    const { run, batch, batches } = controlled();
+    const ask = createMicroBatch({ maxSize: 100, gather: { ms: 3_600_000, size: 3 }, run });
+    const all = [ask(1)];
+    (await batch(0)).end();
+    await all[0];
+    all.push(ask(2), ask(3));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(batches).toHaveLength(1);
+    all.push(ask(4));
+    (await batch(1)).end();
+    expect(await Promise.all(all)).toEqual(['r1', 'r2', 'r3', 'r4']);
+    expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it('waits for company no longer than it is told to', async () => {
+    const { run, batch } = controlled();
+    const ask = createMicroBatch({ maxSize: 100, gather: { ms: 20, size: 3 }, run });
+    const first = ask(1);
+    (await batch(0)).end();
+    await first;
+    const alone = ask(2);
+    (await batch(1)).end();
+    expect(await alone).toBe('r2');
+  });
+
   it('rejects only the items of the failed run and goes on', async () => {
     const { run, batch } = controlled();
     const ask = createMicroBatch({ maxSize: 2, run });

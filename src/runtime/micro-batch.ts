@@ -1,4 +1,5 @@
 import { setImmediate as afterThisTurn } from 'node:timers';
+import { monotonicNow } from './monotonic.ts';
 import { ServiceError } from './service-error.ts';
 
 export interface MicroBatchOptions<I, O> {
@@ -6,6 +7,11 @@ export interface MicroBatchOptions<I, O> {
   readonly maxSize: number;
   /** Runs that may be in flight at once. Default 1, which also keeps runs in order. */
   readonly lanes?: number;
+  /**
+   * Under load only: a run that would begin less than `ms` after the end of the one before waits until `size` items are there or `ms` is
+   * over. Default: no run waits.
+   */
+  readonly gather?: { readonly ms: number; readonly size: number };
   /** Gives one result per item, by index. A rejection rejects every item of this run and no other. */
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
 }
@@ -26,12 +32,14 @@ interface Waiting<I, O> {
 
 /**
  * Group commit: while the lanes are busy, arrivals gather and leave together as the next run, so the batch grows with the load
- * and a lone item waits for nobody. There is no timer; the first run only waits for the end of the event loop's current turn,
+ * and a lone item waits for nobody. The first run only waits for the end of the event loop's current turn,
  * which gathers what the same poll brought in.
  */
-export function createMicroBatch<I, O>({ maxSize, lanes = 1, run }: MicroBatchOptions<I, O>): MicroBatch<I, O> {
+export function createMicroBatch<I, O>({ maxSize, lanes = 1, gather, run }: MicroBatchOptions<I, O>): MicroBatch<I, O> {
   let waiting: Waiting<I, O>[] = [];
   let scheduled = false;
+  let timer: NodeJS.Timeout | undefined;
+  let lastEnded = -Infinity;
   let inFlight = 0;
   let itemsInFlight = 0;
   let drained = Promise.withResolvers<void>();
@@ -45,8 +53,20 @@ export function createMicroBatch<I, O>({ maxSize, lanes = 1, run }: MicroBatchOp
     });
   }
 
+  /** How long the next run should still wait for company, in ms. */
+  function patience(): number {
+    if (gather === undefined || waiting.length >= gather.size) return 0;
+    return lastEnded + gather.ms - monotonicNow();
+  }
+
   function startRuns(): void {
+    clearTimeout(timer);
     while (waiting.length > 0 && inFlight < lanes) {
+      const patient = patience();
+      if (patient > 0) {
+        timer = setTimeout(startRuns, patient);
+        return;
+      }
       const batch = waiting.slice(0, maxSize);
       waiting = waiting.slice(maxSize);
       void runBatch(batch);
@@ -65,6 +85,7 @@ export function createMicroBatch<I, O>({ maxSize, lanes = 1, run }: MicroBatchOp
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+    lastEnded = monotonicNow();
     inFlight -= 1;
     itemsInFlight -= batch.length;
     startRuns();

@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { createPeer } from '../support/peer.ts';
 
 let rig: DispatchRig;
-let dispatcher: DispatchProcess | null = null;
+const processes: DispatchProcess[] = [];
 
 beforeAll(async () => {
   rig = await createDispatchRig(inject('databaseUrl'), inject('templateDatabase'));
@@ -19,15 +19,15 @@ beforeAll(async () => {
 afterAll(async () => await rig.tearDown());
 beforeEach(async () => await rig.reset());
 afterEach(async () => {
-  await dispatcher?.discard();
-  dispatcher = null;
+  await Promise.all(processes.splice(0).map(async (process) => await process.discard()));
 });
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `n${index}`);
 
 async function start(options: Omit<DispatchProcessOptions, 'kafkaBrokers'> = {}): Promise<DispatchProcess> {
-  dispatcher = await startDispatchProcess(rig, { kafkaBrokers: inject('kafkaBrokers'), ...options });
-  return dispatcher;
+  const process = await startDispatchProcess(rig, { kafkaBrokers: inject('kafkaBrokers'), ...options });
+  processes.push(process);
+  return process;
 }
 
 /** Lets a dispatcher run until it kills itself at the point. */

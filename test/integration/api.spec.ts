@@ -11,13 +11,14 @@ const BLIND_TOKEN = 'a-token-without-read';
 let world: World;
 let service: ServiceProcess;
 
+const token = (name: string, text: string, scopes: string[]) => ({
+  name,
+  sha256: hash('sha256', text, 'hex'),
+  scopes,
+});
+
 beforeAll(async () => {
   const tenant = { senders: ['example.org'], provider: 'main' };
-  const token = (name: string, text: string, scopes: string[]) => ({
-    name,
-    sha256: hash('sha256', text, 'hex'),
-    scopes,
-  });
   world = await createWorld({
     databaseUrl: inject('databaseUrl'),
     kafkaBrokers: inject('kafkaBrokers'),

@@ -8,7 +8,10 @@ import { KafkaConsumerStrategy } from './kafka-consumer.strategy.ts';
 const TYPES = CONSUMED_TOPIC_NAMES.flatMap((topic) => contractsOfTopic(topic)).map(({ type }) => type);
 const batch = { events: [] } as unknown as EventBatch;
 
-function strategyWith(types: readonly string[], callback: (...given: unknown[]) => Promise<unknown> = () => Promise.resolve(undefined)) {
+function strategyWith(
+  types: readonly string[],
+  callback: (...given: unknown[]) => Promise<unknown> = () => Promise.resolve(undefined),
+) {
   const started: HandlerRegistry[] = [];
   const strategy = new KafkaConsumerStrategy({
     start: (handlers) => started.push(handlers),

@@ -56,6 +56,7 @@ export class RelayPipeline {
   readonly relayId = randomUUID();
   #owned: readonly OwnedBucket[] = [];
   #leaseEndsAt = 0;
+  #isBehind = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -64,6 +65,11 @@ export class RelayPipeline {
     private readonly observer: RelayObserver,
     private readonly logger: Logger,
   ) {}
+
+  /** The last sweep found as much as one produce call takes: there is more, and nothing is gained by letting it gather. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
 
   /** One sweep over the buckets of this relay. Throws when the broker or the database is away; nothing is counted. */
   readonly runOnce = async (signal: AbortSignal): Promise<'more' | 'idle'> => {
@@ -76,6 +82,7 @@ export class RelayPipeline {
       rows_per_bucket: ROWS_PER_BUCKET,
       bytes_per_bucket: BYTES_PER_BUCKET,
     });
+    this.#isBehind = rows.length >= this.settings.batchSize;
     const held: HeldBuckets = new Map();
     for (const batch of batches(rows, this.settings.batchSize)) {
       if (signal.aborted || !this.#mayPublish()) return 'more';

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { monotonicNow } from '../../runtime/monotonic.ts';
 import { PollingLoop, type PollingLoopHealth } from '../../runtime/polling-loop.ts';
 import type { ProcessPart } from '../../runtime/process-part.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -14,6 +16,7 @@ export interface RelayServiceSettings {
 export class RelayService implements ProcessPart {
   readonly #loop: PollingLoop;
   #seeded = false;
+  #sweptAt = -Infinity;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -53,6 +56,18 @@ export class RelayService implements ProcessPart {
       await seedBuckets.run(this.dataSource, { buckets: this.settings.buckets });
       this.#seeded = true;
     }
-    return await this.pipeline.runOnce(signal);
+    await this.#letRowsGather(signal);
+    try {
+      return await this.pipeline.runOnce(signal);
+    } finally {
+      this.#sweptAt = monotonicNow();
+    }
+  }
+
+  /** A sweep costs the same for one row as for hundreds: under load there is one per `min`, and each finds what came meanwhile. */
+  async #letRowsGather(signal: AbortSignal): Promise<void> {
+    const early = this.settings.pollMs.min - (monotonicNow() - this.#sweptAt);
+    if (early <= 0 || this.pipeline.isBehind) return;
+    await wait(early, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -29,10 +29,17 @@ inserted AS (
   ON CONFLICT DO NOTHING
   RETURNING tenant_id, operation_id, state, state_reason
 ),
+-- A join of the two by grouping: the planner knows the size of neither, and a nested loop of both would be quadratic.
 requests AS (
   INSERT INTO operation_requests (tenant_id, operation_id, request)
-  SELECT i.tenant_id, i.operation_id, i.request
-  FROM input i JOIN inserted USING (tenant_id, operation_id)
+  SELECT tenant_id, operation_id, (array_agg(request) FILTER (WHERE NOT is_new))[1]
+  FROM (
+    SELECT tenant_id, operation_id, request, false AS is_new FROM input
+    UNION ALL
+    SELECT tenant_id, operation_id, NULL, true FROM inserted
+  ) both_sides
+  GROUP BY tenant_id, operation_id
+  HAVING bool_or(is_new)
   ON CONFLICT DO NOTHING
 )
 SELECT tenant_id, operation_id, state, state_reason FROM inserted
