@@ -13,10 +13,10 @@ FROM node:24-slim
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends tini \
  && rm -rf /var/lib/apt/lists/*
-# kafkajs sets timers to negative times, about which Node 24 warns. A young generation of 8 MiB a half keeps every role under
-# 300 MiB resident at the same speed; V8's default lets it grow to 16 and more.
+# kafkajs sets timers to negative times, about which Node 24 warns. V8 sizes its heap by the machine's memory and is in no
+# hurry to collect where there is much: with these limits every role stays well under 300 MiB resident at the same speed.
 ENV NODE_ENV=production \
-    NODE_OPTIONS="--disable-warning=TimeoutNegativeWarning --max-semi-space-size=8"
+    NODE_OPTIONS="--disable-warning=TimeoutNegativeWarning --max-semi-space-size=16 --max-old-space-size=448"
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

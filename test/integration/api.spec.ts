@@ -128,6 +128,7 @@ describe('metrics', () => {
     for (const name of [
       'einmal_records_consumed_total',
       'einmal_operations{state="queued"} 0',
+      'einmal_operations{state="accepted"}',
       'einmal_attempts_total{provider="main",outcome="accepted"} 2',
       'einmal_oldest_age_seconds{of="outbox"}',
       'einmal_consumer_lag_records',

@@ -43,7 +43,7 @@ export interface ServiceProcess {
 
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 /** As in the Dockerfile, where the reasons stand. */
-const NODE_FLAGS = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=8'];
+const NODE_FLAGS = ['--disable-warning=TimeoutNegativeWarning', '--max-semi-space-size=16', '--max-old-space-size=448'];
 export const ALL_ROLES: readonly Role[] = ['api', 'consumer', 'relay', 'dispatcher', 'maintenance'];
 
 /** Starts one process; it ends with this one at the latest. */

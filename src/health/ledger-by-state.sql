@@ -1,0 +1,1 @@
+SELECT state, count(*)::integer AS operations FROM operations GROUP BY state
