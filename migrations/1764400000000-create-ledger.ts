@@ -282,7 +282,8 @@ const OPERATIONS = `
   CREATE INDEX operations_queued
     ON operations (coalesce(campaign_id, ''), tenant_id, provider, priority DESC, not_before)
     WHERE state = 'queued';
-  CREATE INDEX operations_leased ON operations (lease_until) WHERE state IN ('claimed', 'calling');
+  -- Not by state: a statement that looks for one operation in this state must not be led to go through all of them.
+  CREATE INDEX operations_leased ON operations (lease_until) WHERE lease_until IS NOT NULL;
   CREATE INDEX operations_unknown ON operations (tenant_id, changed_at) WHERE state = 'unknown';
   CREATE INDEX operations_awaiting_approval ON operations (tenant_id, approval_object, approval_revision)
     WHERE state = 'awaiting-approval';

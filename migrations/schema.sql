@@ -176,7 +176,7 @@ CREATE TABLE operations (
   CONSTRAINT operations_state_check CHECK ((state = ANY (ARRAY['awaiting-approval'::text, 'queued'::text, 'claimed'::text, 'calling'::text, 'accepted'::text, 'delivered'::text, 'bounced'::text, 'complained'::text, 'suppressed'::text, 'rejected'::text, 'unknown'::text, 'expired'::text, 'cancelled'::text, 'dead'::text])))
 ) WITH (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX operations_awaiting_approval ON public.operations USING btree (tenant_id, approval_object, approval_revision) WHERE (state = 'awaiting-approval'::text);
-CREATE INDEX operations_leased ON public.operations USING btree (lease_until) WHERE (state = ANY (ARRAY['claimed'::text, 'calling'::text]));
+CREATE INDEX operations_leased ON public.operations USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX operations_queued ON public.operations USING btree (COALESCE(campaign_id, ''::text), tenant_id, provider, priority DESC, not_before) WHERE (state = 'queued'::text);
 CREATE INDEX operations_unknown ON public.operations USING btree (tenant_id, changed_at) WHERE (state = 'unknown'::text);
 CREATE INDEX operations_with_deadline ON public.operations USING btree (deadline) WHERE ((state = ANY (ARRAY['queued'::text, 'awaiting-approval'::text])) AND (deadline IS NOT NULL));

@@ -20,7 +20,7 @@ WITH held AS (
     AND a.granted AND a.hash = 'sha256:' || encode(o.payload_hash, 'hex')
     AND (a.expires_at IS NULL OR a.expires_at > now())
   LEFT JOIN LATERAL suppression_of(o.tenant_id, o.address_key, o.class, o.lists) AS hit ON o.address_key IS NOT NULL
-  WHERE o.state = 'claimed' AND o.lease_until > now()
+  WHERE o.state = 'claimed' AND coalesce(o.lease_until > now(), false)
   FOR NO KEY UPDATE OF o
 ),
 called AS (

@@ -8,7 +8,11 @@ WHERE EXISTS (
   )
   OR EXISTS (
     SELECT FROM campaigns c
-    JOIN operations o
-      ON o.tenant_id = c.tenant_id AND o.provider = i.provider AND coalesce(o.campaign_id, '') = c.campaign_id
-    WHERE c.tenant_id = i.tenant_id AND c.state = 'sending' AND o.state = 'queued' AND o.not_before <= now()
+    WHERE c.tenant_id = i.tenant_id AND c.state = 'sending'
+      AND EXISTS (
+        SELECT FROM operations o
+        WHERE o.tenant_id = c.tenant_id AND o.provider = i.provider AND coalesce(o.campaign_id, '') = c.campaign_id
+          AND o.state = 'queued' AND o.not_before <= now()
+        OFFSET 0
+      )
   )

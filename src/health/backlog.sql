@@ -4,7 +4,7 @@ SELECT 'queued' AS of, count(*)::integer AS operations,
 FROM operations WHERE state = 'queued'
 UNION ALL
 SELECT o.state, count(*)::integer, coalesce(extract(epoch FROM now() - min(o.changed_at)), 0)::float8
-FROM operations o WHERE o.state IN ('claimed', 'calling') GROUP BY o.state
+FROM operations o WHERE o.lease_until IS NOT NULL AND o.state IN ('claimed', 'calling') GROUP BY o.state
 UNION ALL
 SELECT 'unknown', count(*)::integer, coalesce(extract(epoch FROM now() - min(changed_at)), 0)::float8
 FROM operations WHERE state = 'unknown'

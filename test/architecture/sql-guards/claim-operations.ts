@@ -19,7 +19,7 @@ export const claimOperations: GuardedStatement = {
       guard: 'only what is queued',
       cuts: [
         [`o.state = 'queued' AND `, ''],
-        [` AND o.state = 'queued'`, ''],
+        [` AND o.state = d.state`, ''],
       ],
       seen: ['free'],
       scenario: async (rig, statement) => {

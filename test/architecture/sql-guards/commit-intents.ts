@@ -67,7 +67,7 @@ export const commitIntents: GuardedStatement = {
     },
     {
       guard: 'only inside the lease',
-      cuts: [[' AND o.lease_until > now()', '']],
+      cuts: [[' AND coalesce(o.lease_until > now(), false)', '']],
       seen: ['claimed'],
       scenario: async (rig, statement) => {
         await rig.request(['a']);
