@@ -153,7 +153,7 @@ export class DispatchPipeline {
     }
     const called = await this.#callOnce(operation, provider, composed.mail);
     if (called === 'intent-failed') await this.#takeBack(operation);
-    else if (called) await this.#record(called);
+    else if (called) await this.#record(called, provider);
   }
 
   /** Holds one of the provider's calls from the intent to the answer, so that intents never run ahead of calls. */
@@ -189,6 +189,7 @@ export class DispatchPipeline {
       const inTime = operation.lease.leavesRoomFor(timeoutMs);
       const result = inTime ? await this.#call(provider, mail, timeoutMs) : NOT_CALLED;
       await reach('dispatch.after-call', { operationId: operation.operation_id });
+      provider.answered();
       return { operation, attempt: intent.attempt, result };
     } finally {
       leaveCall();
@@ -228,8 +229,8 @@ export class DispatchPipeline {
     return result;
   }
 
-  async #record(called: CallResult): Promise<void> {
-    const held = await this.#records.store(called);
+  async #record(called: CallResult, provider: ProviderLane): Promise<void> {
+    const held = await this.#records.store(called).finally(() => provider.stored());
     if (held) this.observer.recorded(called.result);
     else this.#claimLost(called.operation, 'record');
   }

@@ -55,6 +55,28 @@ describe('a result whose storing fails', () => {
     expect(await rig.sink.recipients()).toEqual(new Map([['a@example.com', 1]]));
   });
 
+  it('stops the calls before a kill could leave many unknown: four for each call at a time', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+    await rig.request(names);
+    const opened = Promise.withResolvers<void>();
+    disarm = onReach('record.before-commit', async () => await opened.promise);
+    const provider = new ScriptedProvider(() => ACCEPTED, 2);
+    const worker = rig.worker({ provider });
+    await worker.workUntil('the calls to stop', () => provider.calls.length === 8);
+    // The ninth waits for a result to be stored: in the database eight are being called, and no other has an intent.
+    for (let turn = 0; turn < 20; turn++) await worker.pipeline.runOnce();
+    expect(provider.calls).toHaveLength(8);
+    const [counted] = (await rig.query(
+      `SELECT count(*)::integer AS calling FROM operations WHERE state = 'calling'`,
+    )) as {
+      calling: number;
+    }[];
+    expect(counted?.calling).toBe(8);
+    opened.resolve();
+    await worker.workUntil('all to be accepted', async () => await rig.allIn('accepted'));
+    expect(provider.calls).toHaveLength(names.length);
+  });
+
   it('holds up no other: the rest of its batch is stored without it', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
     await rig.request(names);

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { MailProvider } from '../providers/provider.port.ts';
+import { ProviderLane } from './provider-lane.ts';
+
+const CALLS = 2;
+/** Four for each call at a time. */
+const MOST_OPEN = 8;
+
+function lane(): ProviderLane {
+  const provider: MailProvider = {
+    name: 'main',
+    concurrency: CALLS,
+    deliver: () => Promise.reject(new Error('not called here')),
+    close: () => Promise.resolve(),
+  };
+  return new ProviderLane(provider, { claimBatch: 20, claimBatchMax: 500, accountPauseMs: 60_000 });
+}
+
+/** Whether a call was given at once. */
+async function settledAtOnce(entered: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void entered.then(() => (settled = true));
+  await Promise.resolve();
+  await Promise.resolve();
+  await Promise.resolve();
+  return settled;
+}
+
+async function callAndAnswer(provider: ProviderLane): Promise<void> {
+  const leaveCall = await provider.enterCall(false);
+  provider.answered();
+  leaveCall?.();
+}
+
+describe('the calls of a lane', () => {
+  it('are as many at a time as the provider takes', async () => {
+    const provider = lane();
+    const first = await provider.enterCall(false);
+    await provider.enterCall(false);
+    const third = provider.enterCall(false);
+    expect(await settledAtOnce(third)).toBe(false);
+    first?.();
+    expect(await settledAtOnce(third)).toBe(true);
+  });
+
+  it('stop while too many answers wait to be stored: that is what a kill leaves unknown at most', async () => {
+    const provider = lane();
+    for (let count = 0; count < MOST_OPEN; count++) await callAndAnswer(provider);
+    const next = provider.enterCall(false);
+    expect(await settledAtOnce(next)).toBe(false);
+    provider.stored();
+    expect(await settledAtOnce(next)).toBe(true);
+  });
+
+  it('go to a single operation before all that campaigns have claimed ahead', async () => {
+    const provider = lane();
+    const leaveCall = await provider.enterCall(false);
+    await provider.enterCall(false);
+    const bulk = provider.enterCall(false);
+    const urgent = provider.enterCall(true);
+    leaveCall?.();
+    expect(await settledAtOnce(urgent)).toBe(true);
+    expect(await settledAtOnce(bulk)).toBe(false);
+  });
+
+  it('are not given any more to those who are let go', async () => {
+    const provider = lane();
+    await provider.enterCall(false);
+    await provider.enterCall(false);
+    const waiting = provider.enterCall(false);
+    provider.dismissWaiting();
+    expect(await waiting).toBeNull();
+  });
+});
