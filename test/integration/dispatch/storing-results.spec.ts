@@ -66,11 +66,9 @@ describe('a result whose storing fails', () => {
     // The ninth waits for a result to be stored: in the database eight are being called, and no other has an intent.
     for (let turn = 0; turn < 20; turn++) await worker.pipeline.runOnce();
     expect(provider.calls).toHaveLength(8);
-    const [counted] = (await rig.query(
+    const [counted] = await rig.query<{ calling: number }>(
       `SELECT count(*)::integer AS calling FROM operations WHERE state = 'calling'`,
-    )) as {
-      calling: number;
-    }[];
+    );
     expect(counted?.calling).toBe(8);
     opened.resolve();
     await worker.workUntil('all to be accepted', async () => await rig.allIn('accepted'));
