@@ -52,7 +52,7 @@ function inEnvelope(failure: SmtpFailure, said: Said): DeliveryResult {
   if (failure.code === 'ESMTPUTF8') return { kind: 'rejected', what: 'message', ...said };
   if (failure.code === 'EMESSAGE') return { kind: 'rejected', what: 'message', ...said, code: 'too-large' };
   if (reply !== undefined && isTransient(reply)) return throttled(said);
-  // 503, bad sequence of commands, is about this session: the next connection starts a new one.
+  // 503, bad sequence of commands, is about one connection: the next one starts anew.
   if (failure.code !== 'EENVELOPE' || reply === undefined || !isPermanent(reply) || reply === 503) {
     return lost('envelope', said);
   }
