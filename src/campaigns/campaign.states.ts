@@ -23,8 +23,3 @@ export const CAMPAIGN_TRANSITIONS: Readonly<Record<CampaignState, readonly Campa
   completed: [],
   cancelled: [],
 };
-
-/** The states from which `to` may be reached. */
-export function statesBefore(to: CampaignState): CampaignState[] {
-  return CAMPAIGN_STATES.filter((from) => CAMPAIGN_TRANSITIONS[from].includes(to));
-}

@@ -19,8 +19,8 @@ export const OPERATION_STATES = [
 export type OperationState = (typeof OPERATION_STATES)[number];
 
 /**
- * Which state may follow which. Every statement that changes a state names the state it comes from; a test holds the
- * statements to this table.
+ * Which state may follow which. Every statement that changes a state names the state it comes from: those with one state
+ * on each side are held to this table by a test, and the published states of every operation by `npm run prove`.
  */
 export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, readonly OperationState[]>> = {
   'awaiting-approval': ['queued', 'expired', 'cancelled'],
