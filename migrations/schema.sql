@@ -26,10 +26,29 @@ CREATE TABLE attempts (
   code text,
   diagnostic text,
   effect_id text,
+  request_hash bytea,
+  account text,
+  purpose text NOT NULL DEFAULT 'deliver'::text,
   CONSTRAINT attempts_pkey PRIMARY KEY (tenant_id, operation_id, claim_seq),
   CONSTRAINT attempts_check CHECK (((ended_at IS NULL) = (outcome IS NULL))),
-  CONSTRAINT attempts_outcome_check CHECK ((outcome = ANY (ARRAY['accepted'::text, 'not-sent'::text, 'throttled'::text, 'rejected'::text, 'account'::text, 'ambiguous'::text, 'lost'::text])))
+  CONSTRAINT attempts_outcome_check CHECK ((outcome = ANY (ARRAY['accepted'::text, 'not-sent'::text, 'throttled'::text, 'rejected'::text, 'suppressed'::text, 'account'::text, 'ambiguous'::text, 'duplicate'::text, 'concurrent'::text, 'key-mismatch'::text, 'lost'::text]))),
+  CONSTRAINT attempts_purpose_check CHECK ((purpose = ANY (ARRAY['deliver'::text, 'replay'::text]))),
+  CONSTRAINT attempts_request_hash_check CHECK ((octet_length(request_hash) = 32))
 ) WITH (fillfactor=85);
+
+CREATE TABLE audit (
+  tenant_id text NOT NULL,
+  audit_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  actor text NOT NULL,
+  action text NOT NULL,
+  object text NOT NULL,
+  reason text NOT NULL,
+  before json,
+  after json,
+  CONSTRAINT audit_pkey PRIMARY KEY (tenant_id, audit_id)
+);
+CREATE INDEX audit_by_object ON public.audit USING btree (tenant_id, object, audit_id);
 
 CREATE TABLE campaign_exclusions (
   tenant_id text NOT NULL,
@@ -105,6 +124,21 @@ CREATE TABLE dead_letters (
 );
 CREATE INDEX dead_letters_by_tenant ON public.dead_letters USING btree (tenant_id, dead_letter_id);
 
+CREATE TABLE evidence (
+  tenant_id text NOT NULL,
+  operation_id uuid NOT NULL,
+  evidence_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  step text NOT NULL,
+  outcome text NOT NULL,
+  claim_seq bigint,
+  code text,
+  diagnostic text,
+  decided_by text,
+  CONSTRAINT evidence_pkey PRIMARY KEY (tenant_id, operation_id, evidence_id),
+  CONSTRAINT evidence_step_check CHECK ((step = ANY (ARRAY['replay'::text, 'lookup'::text, 'receipt'::text, 'late-result'::text, 'person'::text, 'policy'::text])))
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   source text NOT NULL,
@@ -156,11 +190,15 @@ CREATE TABLE operations (
   traceparent text,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   changed_at timestamp with time zone NOT NULL DEFAULT now(),
-  CONSTRAINT operations_tenant_id_operation_key_key UNIQUE (tenant_id, operation_key),
+  request_hash bytea,
+  request_shape json,
+  resolve_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  unknown_since timestamp with time zone,
+  resolved_by text,
+  doubled boolean NOT NULL DEFAULT false,
   CONSTRAINT operations_pkey PRIMARY KEY (tenant_id, operation_id),
   CONSTRAINT operations_check CHECK (((state = 'cancelled'::text) OR ((kind IS NOT NULL) AND (class IS NOT NULL) AND (payload_hash IS NOT NULL) AND (hash_version IS NOT NULL) AND (provider IS NOT NULL)))),
   CONSTRAINT operations_check1 CHECK (((kind <> 'email'::text) OR (state = ANY (ARRAY['rejected'::text, 'cancelled'::text])) OR (address_key IS NOT NULL))),
-  CONSTRAINT operations_check2 CHECK (((state = ANY (ARRAY['claimed'::text, 'calling'::text])) = (lease_until IS NOT NULL))),
   CONSTRAINT operations_check3 CHECK (((lease_until IS NULL) = (claimed_by IS NULL))),
   CONSTRAINT operations_check4 CHECK (((state <> ALL (ARRAY['claimed'::text, 'calling'::text, 'unknown'::text, 'accepted'::text, 'delivered'::text, 'bounced'::text, 'complained'::text])) OR (claim_seq > 0))),
   CONSTRAINT operations_check5 CHECK (((state <> ALL (ARRAY['suppressed'::text, 'rejected'::text, 'expired'::text, 'cancelled'::text, 'dead'::text])) OR (state_reason IS NOT NULL))),
@@ -169,17 +207,23 @@ CREATE TABLE operations (
   CONSTRAINT operations_check8 CHECK (((campaign_id IS NULL) OR ((revision IS NOT NULL) AND (subscriber_id IS NOT NULL)))),
   CONSTRAINT operations_class_check CHECK ((class = ANY (ARRAY['marketing'::text, 'transactional'::text]))),
   CONSTRAINT operations_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'http'::text]))),
+  CONSTRAINT operations_lease_check CHECK (((state = 'unknown'::text) OR ((state = ANY (ARRAY['claimed'::text, 'calling'::text])) = (lease_until IS NOT NULL)))),
   CONSTRAINT operations_max_attempts_check CHECK ((max_attempts > 0)),
   CONSTRAINT operations_on_unknown_check CHECK ((on_unknown = ANY (ARRAY['hold'::text, 'resend'::text, 'assume-sent'::text]))),
   CONSTRAINT operations_payload_hash_check CHECK ((octet_length(payload_hash) = 32)),
   CONSTRAINT operations_priority_check CHECK (((priority >= 0) AND (priority <= 9))),
+  CONSTRAINT operations_request_hash_check CHECK ((octet_length(request_hash) = 32)),
+  CONSTRAINT operations_resolved_by_check CHECK ((resolved_by = ANY (ARRAY['replay'::text, 'lookup'::text, 'receipt'::text, 'late-result'::text, 'person'::text, 'policy'::text]))),
   CONSTRAINT operations_state_check CHECK ((state = ANY (ARRAY['awaiting-approval'::text, 'queued'::text, 'claimed'::text, 'calling'::text, 'accepted'::text, 'delivered'::text, 'bounced'::text, 'complained'::text, 'suppressed'::text, 'rejected'::text, 'unknown'::text, 'expired'::text, 'cancelled'::text, 'dead'::text])))
 ) WITH (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX operations_awaiting_approval ON public.operations USING btree (tenant_id, approval_object, approval_revision) WHERE (state = 'awaiting-approval'::text);
+CREATE INDEX operations_by_effect ON public.operations USING btree (tenant_id, effect_id) WHERE (effect_id IS NOT NULL);
 CREATE INDEX operations_leased ON public.operations USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX operations_queued ON public.operations USING btree (COALESCE(campaign_id, ''::text), tenant_id, provider, priority DESC, not_before) WHERE (state = 'queued'::text);
-CREATE INDEX operations_unknown ON public.operations USING btree (tenant_id, changed_at) WHERE (state = 'unknown'::text);
+CREATE INDEX operations_to_resolve ON public.operations USING btree (provider, resolve_at) WHERE (state = 'unknown'::text);
+CREATE INDEX operations_unknown ON public.operations USING btree (tenant_id, COALESCE(unknown_since, changed_at), operation_id) WHERE (state = 'unknown'::text);
 CREATE INDEX operations_with_deadline ON public.operations USING btree (deadline) WHERE ((state = ANY (ARRAY['queued'::text, 'awaiting-approval'::text])) AND (deadline IS NOT NULL));
+CREATE UNIQUE INDEX operations_key ON public.operations USING btree (operation_key, tenant_id);
 CREATE UNIQUE INDEX operations_one_per_recipient ON public.operations USING btree (tenant_id, campaign_id, address_key) WHERE (campaign_id IS NOT NULL);
 
 CREATE TABLE outbox (
@@ -216,6 +260,16 @@ CREATE TABLE outbox_relays (
   CONSTRAINT outbox_relays_pkey PRIMARY KEY (relay_id)
 );
 
+CREATE TABLE provider_stops (
+  provider text NOT NULL,
+  code text NOT NULL,
+  diagnostic text NOT NULL,
+  since timestamp with time zone NOT NULL DEFAULT now(),
+  until timestamp with time zone NOT NULL,
+  stops integer NOT NULL DEFAULT 1,
+  CONSTRAINT provider_stops_pkey PRIMARY KEY (provider)
+);
+
 CREATE TABLE rate_tokens (
   tenant_id text NOT NULL,
   provider text NOT NULL,
@@ -234,10 +288,12 @@ CREATE TABLE receipts (
   occurred_at timestamp with time zone NOT NULL,
   content json NOT NULL,
   received_at timestamp with time zone NOT NULL DEFAULT now(),
+  operation_id uuid,
   CONSTRAINT receipts_pkey PRIMARY KEY (tenant_id, provider, receipt_id),
   CONSTRAINT receipts_type_check CHECK ((type = ANY (ARRAY['accepted'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'complained'::text, 'rejected'::text, 'unsubscribed'::text])))
 );
-CREATE INDEX receipts_by_reference ON public.receipts USING btree (tenant_id, reference) WHERE (reference IS NOT NULL);
+CREATE INDEX receipts_by_operation ON public.receipts USING btree (tenant_id, operation_id) WHERE (operation_id IS NOT NULL);
+CREATE INDEX receipts_unlinked ON public.receipts USING btree (received_at) WHERE ((operation_id IS NULL) AND (effect_id IS NOT NULL));
 
 CREATE TABLE subscribers (
   tenant_id text NOT NULL,

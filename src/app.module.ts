@@ -1,10 +1,17 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { AuditController } from './api/audit.controller.ts';
 import { CampaignsController } from './api/campaigns.controller.ts';
+import { KnownProviders, knownProviders } from './api/known-providers.ts';
 import { OperationsController } from './api/operations.controller.ts';
+import { PeopleDecisions } from './api/people-decisions.ts';
+import { ProvidersController } from './api/providers.controller.ts';
+import { RawBodies } from './api/raw-bodies.ts';
 import { TenantTokenGuard } from './api/tenant-token.guard.ts';
+import { UnknownsController } from './api/unknowns.controller.ts';
 import { ApprovalFactsHandler } from './campaigns/approve-campaign/approval-facts.handler.ts';
 import { CampaignRequestsHandler } from './campaigns/campaign-requests.handler.ts';
+import { claimLanes } from './dispatch/lanes-of-config.ts';
 import { Backlog } from './health/backlog.ts';
 import { HealthController } from './health/health.controller.ts';
 import { ProcessHealth } from './health/process-health.ts';
@@ -21,7 +28,13 @@ import { SuppressionFactsHandler } from './suppressions/suppression-facts.handle
 import { TenantDirectory } from './tenants/tenant-directory.ts';
 
 const HEALTH: Type[] = [HealthController];
-const API: Type[] = [CampaignsController, OperationsController];
+const API: Type[] = [
+  CampaignsController,
+  OperationsController,
+  UnknownsController,
+  ProvidersController,
+  AuditController,
+];
 const HANDLERS: Type[] = [
   SubscriberFactsHandler,
   SuppressionFactsHandler,
@@ -42,7 +55,7 @@ export class AppModule {
       providers: [
         ...shared(base, parts),
         ...health(base, parts, eventLoop),
-        ...(roles.has('api') ? [TenantTokenGuard] : []),
+        ...(roles.has('api') ? api(base, parts) : []),
       ],
     };
   }
@@ -54,6 +67,15 @@ function shared({ config, dataSource }: ProcessBase, { events, tenants }: Proces
     { provide: EventWriter, useValue: events },
     { provide: TenantDirectory, useValue: tenants },
     { provide: OperationSettings, useValue: new OperationSettings(config.dispatch.maxAttempts) },
+  ];
+}
+
+function api({ config, dataSource }: ProcessBase, { events, outbox }: ProcessParts): Provider[] {
+  return [
+    TenantTokenGuard,
+    RawBodies,
+    { provide: KnownProviders, useValue: new KnownProviders(knownProviders(config)) },
+    { provide: PeopleDecisions, useValue: new PeopleDecisions(dataSource, events, outbox, claimLanes(config)) },
   ];
 }
 

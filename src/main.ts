@@ -14,7 +14,6 @@ import { KafkaConsumerStrategy } from './messaging/kafka/kafka-consumer.strategy
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { NestLogger } from './observability/nest-logger.ts';
-import { AttemptEntity, OperationEntity } from './operations/operation.entity.ts';
 import { createProcessParts } from './process-role.ts';
 import { EventLoopDelay } from './runtime/event-loop-delay.ts';
 import { armFaults } from './runtime/fault.ts';
@@ -36,7 +35,7 @@ async function start(config: EinmalConfig): Promise<void> {
     url: config.database.url,
     poolSize: config.database.poolSize,
     applicationName: `einmal ${roles.join(',')}`,
-    entities: [OperationEntity, AttemptEntity, CampaignEntity],
+    entities: [CampaignEntity],
   });
   if (!(await openDatabase(dataSource, logger))) {
     process.exitCode = 1;

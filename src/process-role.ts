@@ -1,9 +1,13 @@
 import type { DataSource } from 'typeorm';
 import type { EinmalConfig } from './config/einmal-config.ts';
 import { claimLanes, providerLanes, ratesOf, timeoutsOf } from './dispatch/lanes-of-config.ts';
-import { MailComposer } from './dispatch/compose-mail.ts';
+import { Composer } from './dispatch/compose.ts';
 import { DispatchPipeline } from './dispatch/dispatch.pipeline.ts';
 import { createRescueLoop, DispatcherService } from './dispatch/dispatcher.service.ts';
+import { ProviderStops } from './dispatch/provider-stops.ts';
+import { deliveryPublisher } from './dispatch/publish-delivery.ts';
+import { Canaries } from './dispatch/resolve/canaries.ts';
+import { ResolvePipeline } from './dispatch/resolve/resolve.pipeline.ts';
 import { MaintenanceService } from './maintenance/maintenance.service.ts';
 import type { HandlerRegistry } from './messaging/inbox/consumed-event.ts';
 import { InboxPipeline } from './messaging/inbox/inbox.pipeline.ts';
@@ -20,6 +24,7 @@ import { CONSUMED_TOPIC_NAMES, topicAddress, type TopicName } from './messaging/
 import type { Logger } from './observability/logger.ts';
 import type { Metrics } from './observability/metrics.ts';
 import { createObservers } from './observability/observers.ts';
+import { suppressUndelivered } from './operations/suppress-undelivered.ts';
 import type { ProcessPart } from './runtime/process-part.ts';
 import { TenantDirectory } from './tenants/tenant-directory.ts';
 
@@ -35,6 +40,7 @@ export interface ProcessBase {
 export interface ProcessParts {
   readonly events: EventWriter;
   readonly tenants: TenantDirectory;
+  readonly outbox: OutboxLimits;
   /** Started by Nest as a microservice, since its handlers are Nest's. */
   readonly consumers: InboxConsumers | null;
   readonly workers: readonly ProcessPart[];
@@ -76,6 +82,7 @@ export function createProcessParts(base: ProcessBase): ProcessParts {
   return {
     events,
     tenants,
+    outbox,
     consumers,
     workers,
     relay,
@@ -98,6 +105,7 @@ function createRelay(
     producer,
     { leaseSeconds, batchSize, produceTimeoutMs: produceTimeoutMs(config) },
     observers.relay,
+    async (messageKeys) => await suppressUndelivered(dataSource, messageKeys),
     logger,
   );
   return new RelayService(dataSource, pipeline, { buckets, pollMs: { min: pollMinMs, max: pollMaxMs } }, logger);
@@ -160,37 +168,30 @@ function createDispatcher(
   outbox: OutboxLimits,
   observers: Observers,
 ): DispatcherService {
-  const providers = providerLanes(config);
-  const rescue = createRescueLoop(
-    dataSource,
-    events,
-    outbox,
-    config.dispatch.rescueSeconds * 1000,
-    observers.dispatch,
-    logger,
-  );
+  const { leaseSeconds, rescueSeconds, accountPauseSeconds, pollMinMs, pollMaxMs } = config.dispatch;
+  const providers = providerLanes(config, deliveryPublisher(dataSource, events, outbox));
+  const composer = new Composer(dataSource, tenants);
+  const canaries = new Canaries();
+  const lanes = claimLanes(config);
+  const stopSettings = { pauseSeconds: accountPauseSeconds, probeSeconds: leaseSeconds };
+  const stops = new ProviderStops(dataSource, events, outbox, lanes, stopSettings, logger);
+  const settings = { leaseSeconds, callTimeoutMs: timeoutsOf(config), outbox };
+  const pipelineFrom = (wake: () => void) =>
+    new DispatchPipeline(
+      { dataSource, events, composer, lanes, providers, stops, canaries, logger, wake },
+      { ...settings, rates: ratesOf(config), retry: retryOf(config) },
+      observers.dispatch,
+    );
   return new DispatcherService(
-    (wake) =>
-      new DispatchPipeline(
-        dataSource,
-        events,
-        new MailComposer(dataSource, tenants),
-        claimLanes(config),
-        providers,
-        {
-          leaseSeconds: config.dispatch.leaseSeconds,
-          callTimeoutMs: timeoutsOf(config),
-          rates: ratesOf(config),
-          retry: retryOf(config),
-          outbox,
-        },
-        observers.dispatch,
-        logger,
-        wake,
-      ),
+    pipelineFrom,
     [...providers.values()],
-    rescue,
-    { min: config.dispatch.pollMinMs, max: config.dispatch.pollMaxMs },
+    createRescueLoop(dataSource, events, outbox, rescueSeconds * 1000, observers.dispatch, logger),
+    new ResolvePipeline(
+      { dataSource, events, composer, providers, stops, canaries, logger },
+      settings,
+      observers.dispatch,
+    ),
+    { min: pollMinMs, max: pollMaxMs },
     logger,
   );
 }

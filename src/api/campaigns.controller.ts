@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { CampaignEntity } from '../campaigns/campaign.entity.ts';
 import { countExclusions } from '../campaigns/count-exclusions.ts';
 import { countOperations } from '../campaigns/count-operations.ts';
+import { storable } from './read-request.ts';
 import { TenantId, TenantTokenGuard } from './tenant-token.guard.ts';
 
 @Controller('v1/campaigns')
@@ -33,11 +34,4 @@ export class CampaignsController {
       endedAt: campaign.endedAt,
     };
   }
-}
-
-/** PostgreSQL cannot compare with what it cannot store; nothing is stored under such an id. */
-export function storable(text: string): string {
-  if (text.includes('\0') || !text.isWellFormed())
-    throw new NotFoundException('nothing is stored under an id with U+0000 or a lone surrogate');
-  return text;
 }

@@ -1,6 +1,8 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { classifyDatabaseError } from '../database/postgres-errors.ts';
 import type { Logger } from '../observability/logger.ts';
 import { errorCode } from '../runtime/service-error.ts';
+import { ProblemException } from './problem.ts';
 
 interface HttpResponse {
   status(code: number): HttpResponse;
@@ -17,13 +19,24 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const response = host.switchToHttp().getResponse<HttpResponse>();
     if (response.headersSent) return;
-    const status = error instanceof HttpException ? error.getStatus() : 500;
+    const status = statusOf(error);
     if (status >= 500) this.logger.error('http.failed', { code: errorCode(error), error });
-    response
-      .status(status)
-      .type('application/problem+json')
-      .send(JSON.stringify({ type: 'about:blank', title: titleOf(status), status, detail: detailOf(error, status) }));
+    const members = error instanceof ProblemException ? error.members : {};
+    const problem = {
+      type: 'about:blank',
+      title: titleOf(status),
+      status,
+      detail: detailOf(error, status),
+      ...members,
+    };
+    response.status(status).type('application/problem+json').send(JSON.stringify(problem));
   }
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof HttpException) return error.getStatus();
+  // It cures itself, so the client may ask again.
+  return classifyDatabaseError(error) === 'away' ? 503 : 500;
 }
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -32,7 +45,9 @@ const TITLES: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  409: 'Conflict',
   413: 'Content Too Large',
+  415: 'Unsupported Media Type',
   503: 'Service Unavailable',
 };
 
@@ -41,6 +56,7 @@ function titleOf(status: number): string {
 }
 
 function detailOf(error: unknown, status: number): string {
-  if (status >= 500 && status !== 503) return 'The request could not be answered; the log has the reason.';
-  return error instanceof HttpException ? error.message : titleOf(status);
+  if (error instanceof HttpException && (status < 500 || status === 503)) return error.message;
+  if (status === 503) return 'The database is away; ask again later.';
+  return status >= 500 ? 'The request could not be answered; the log has the reason.' : titleOf(status);
 }

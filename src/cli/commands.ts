@@ -23,6 +23,18 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'check the environment and einmal.yaml without starting',
     load: () => import('./config-check.ts'),
   },
+  'unknowns list': {
+    summary: 'list what the service does not know',
+    load: () => import('./unknowns-list.ts'),
+  },
+  'unknowns resolve': {
+    summary: 'say what became of it',
+    load: () => import('./unknowns-resolve.ts'),
+  },
+  hash: {
+    summary: 'the payload hash of an operation, before it is published',
+    load: () => import('./hash.ts'),
+  },
 };
 
 export function usage(): string {

@@ -9,7 +9,7 @@ if (!url || !['up', 'down'].includes(direction)) {
   process.exit(2);
 }
 
-const dataSource = createDataSource({ url, poolSize: 2, applicationName: 'einmal migrate' });
+const dataSource = createDataSource({ url, poolSize: 2, applicationName: 'einmal migrate', statementTimeoutMs: 0 });
 await dataSource.initialize();
 try {
   if (direction === 'up') {

@@ -33,6 +33,10 @@ export interface FoundError {
   readonly nearest?: string | null;
 }
 
+export function contradiction(path: ConfigPath, message: string, nearest: string | null = null): FoundError {
+  return { path, rule: 'contradiction', message, nearest };
+}
+
 const PLAIN_KEY = /^[\p{L}\p{N}_-]+$/u;
 
 export function formatPath(path: ConfigPath): string {

@@ -1,33 +1,22 @@
-import type { ConfigPath, FoundError } from './config-error.ts';
-import type { ProviderConfig, TenantConfig } from './einmal-config.ts';
+import { contradiction, type FoundError } from './config-error.ts';
+import type { TenantConfig } from './einmal-config.ts';
 import type { FileParts } from './file-parts.ts';
 import { nearestName } from './nearest-name.ts';
-
-/**
- * What a claim's lease must leave beside the longest provider call: the commit of the intent before it and of the result
- * after it, each within the database's statement timeout.
- */
-export const LEASE_MARGIN_SECONDS = 15;
+import { providerContradictions, takesMails } from './provider-contradictions.ts';
 
 /** Rules over more than one key, checked on all parts that are right by themselves. */
 export function contradictions(parts: FileParts): FoundError[] {
   return [
     ...[...parts.tenants.values()].flatMap((tenant) => [
       ...unknownProviders(tenant, parts.providerNames),
+      ...defaultWithoutMails(tenant, parts),
       ...tenantRetention(tenant, parts),
       ...repeatedTokenNames(tenant),
     ]),
     ...sharedTokens([...parts.tenants.values()]),
-    ...[...parts.providers.values()].flatMap((provider) => [
-      ...leaseTooShort(provider, parts),
-      ...openPassword(provider),
-    ]),
+    ...[...parts.providers.values()].flatMap((provider) => providerContradictions(provider, parts)),
     ...orderedPairs(parts),
   ];
-}
-
-function contradiction(path: ConfigPath, message: string, nearest: string | null = null): FoundError {
-  return { path, rule: 'contradiction', message, nearest };
 }
 
 function unknownProviders(tenant: TenantConfig, names: readonly string[]): FoundError[] {
@@ -37,6 +26,14 @@ function unknownProviders(tenant: TenantConfig, names: readonly string[]): Found
       const key = name === tenant.provider ? 'provider' : 'providers';
       return contradiction(['tenants', tenant.id, key], 'names no provider of this file', nearestName(name, names));
     });
+}
+
+/** Messages that name no provider are mails. */
+function defaultWithoutMails({ id, provider: name }: TenantConfig, { providers }: FileParts): FoundError[] {
+  const provider = providers.get(name);
+  if (provider === undefined || takesMails(provider)) return [];
+  const message = 'must name a provider that takes mails: one of kind http needs its key mail';
+  return [contradiction(['tenants', id, 'provider'], message)];
 }
 
 function tenantRetention(
@@ -74,20 +71,6 @@ function sharedTokens(tenants: readonly TenantConfig[]): FoundError[] {
       return owner === undefined ? [] : [contradiction(path, `is the same token as ${owner}`)];
     }),
   );
-}
-
-function leaseTooShort({ providerName, timeoutSeconds }: ProviderConfig, { sections }: FileParts): FoundError[] {
-  if (sections.dispatch === undefined) return [];
-  if (sections.dispatch.leaseSeconds >= timeoutSeconds + LEASE_MARGIN_SECONDS) return [];
-  const message = `must be at least ${LEASE_MARGIN_SECONDS} less than dispatch.leaseSeconds`;
-  return [contradiction(['providers', providerName, 'timeoutSeconds'], message)];
-}
-
-function openPassword({ providerName, auth, security, host }: ProviderConfig): FoundError[] {
-  const local = ['localhost', '127.0.0.1', '::1'].includes(host);
-  if (auth === null || security !== 'none' || local) return [];
-  const message = 'must not be none with auth: the password would travel readable';
-  return [contradiction(['providers', providerName, 'security'], message)];
 }
 
 function orderedPairs({ sections: { dispatch, messaging, outbox } }: FileParts): FoundError[] {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Fault } from '../runtime/fault.ts';
 import type { LogLevel } from '../observability/logger.ts';
 import type { EnvironmentValues, Role } from './environment.schema.ts';
-import type { providerSchema } from './provider.schema.ts';
+import type { ProviderKind, ProviderSettings } from './provider.schema.ts';
 import type { SectionName, sectionSchemas } from './sections.schema.ts';
 import type { tenantSchema } from './tenant.schema.ts';
 
@@ -19,8 +19,9 @@ export type CampaignsConfig = Section<'campaigns'>;
 /** `providers` holds every provider that the tenant may use, the default one first. */
 export type TenantConfig = DeepReadonly<{ id: string } & z.output<typeof tenantSchema>>;
 export type TokenConfig = TenantConfig['tokens'][number];
-export type SmtpProviderConfig = DeepReadonly<{ providerName: string } & z.output<typeof providerSchema>>;
-export type ProviderConfig = SmtpProviderConfig;
+export type ProviderConfig = DeepReadonly<{ providerName: string } & ProviderSettings>;
+export type ProviderConfigOf<K extends ProviderKind> = Extract<ProviderConfig, { readonly kind: K }>;
+export type SmtpProviderConfig = ProviderConfigOf<'smtp'>;
 
 export interface SaslConfig {
   readonly mechanism: NonNullable<EnvironmentValues['KAFKA_SASL_MECHANISM']>;

@@ -85,6 +85,7 @@ describe('loadConfig', () => {
           connections: 20,
           rate: null,
           timeoutSeconds: 60,
+          receiptWaitSeconds: 86_400,
           name: null,
         },
       },

@@ -1,24 +1,40 @@
-import { z } from 'zod';
-import { hostName, line, positiveNumber, strictMap, wholeNumber } from './schema-parts.ts';
+import type { z } from 'zod';
+import { httpSchema } from './provider-kinds/http.schema.ts';
+import { kafkaSchema } from './provider-kinds/kafka.schema.ts';
+import {
+  brevoSchema,
+  mailersendSchema,
+  mailgunSchema,
+  mailjetSchema,
+  postmarkSchema,
+  resendSchema,
+  sendgridSchema,
+  sesSchema,
+  sparkpostSchema,
+} from './provider-kinds/mail-apis.schema.ts';
+import { smtpSchema } from './provider-kinds/smtp.schema.ts';
 
-const rate = strictMap({
-  /** Sustained calls per second over all replicas. */
-  perSecond: positiveNumber(100_000),
-  /** Calls that may go at once after a rest; one second's worth when not given. */
-  burst: wholeNumber(1, 1_000_000).optional(),
-}).transform(({ perSecond, burst }) => ({ perSecond, burst: burst ?? Math.max(1, Math.ceil(perSecond)) }));
+/** Each kind of provider has its own keys. */
+export const providerSchemas = {
+  smtp: smtpSchema,
+  ses: sesSchema,
+  sendgrid: sendgridSchema,
+  postmark: postmarkSchema,
+  mailgun: mailgunSchema,
+  resend: resendSchema,
+  brevo: brevoSchema,
+  mailjet: mailjetSchema,
+  sparkpost: sparkpostSchema,
+  mailersend: mailersendSchema,
+  http: httpSchema,
+  kafka: kafkaSchema,
+} as const;
 
-/** A mail relay by SMTP. Another kind becomes another member of a union on `kind`. */
-export const providerSchema = strictMap({
-  kind: z.literal('smtp'),
-  host: hostName(),
-  port: wholeNumber(1, 65_535),
-  security: z.enum(['starttls', 'tls', 'none']).default('starttls'),
-  auth: strictMap({ user: line(320), password: line(4096) })
-    .nullable()
-    .default(null),
-  connections: wholeNumber(1, 200).default(20),
-  rate: rate.nullable().default(null),
-  timeoutSeconds: wholeNumber(1, 600).default(60),
-  name: hostName().nullable().default(null),
-});
+export type ProviderKind = keyof typeof providerSchemas;
+export const PROVIDER_KINDS = Object.keys(providerSchemas) as ProviderKind[];
+
+export type ProviderSettings = { [K in ProviderKind]: z.output<(typeof providerSchemas)[K]> }[ProviderKind];
+
+export function isProviderKind(kind: unknown): kind is ProviderKind {
+  return typeof kind === 'string' && Object.hasOwn(providerSchemas, kind);
+}

@@ -7,7 +7,7 @@ import type { Environment } from './env.ts';
 import type { FileParts, Sections } from './file-parts.ts';
 import { fillVariables } from './fill-variables.ts';
 import { nearestName } from './nearest-name.ts';
-import { providerSchema } from './provider.schema.ts';
+import { isProviderKind, PROVIDER_KINDS, providerSchemas, type ProviderSettings } from './provider.schema.ts';
 import { readYaml } from './read-yaml.ts';
 import { errorsOfIssues, required, unknownKey } from './schema-issues.ts';
 import { NAME_FORM, NAME_RULE } from './schema-parts.ts';
@@ -69,10 +69,26 @@ function readTenants(entries: readonly (readonly [string, unknown])[], report: F
 function readProviders(entries: readonly (readonly [string, unknown])[], report: Found): Map<string, ProviderConfig> {
   const providers = new Map<string, ProviderConfig>();
   for (const [name, value] of entries) {
-    const provider = check(providerSchema, value, ['providers', name], report);
+    const provider = readProvider(value, ['providers', name], report);
     if (provider !== undefined) providers.set(name, { providerName: name, ...provider });
   }
   return providers;
+}
+
+/** The kind says which keys there are: without a right one, nothing can be said about the others. */
+function readProvider(value: unknown, path: ConfigPath, report: Found): ProviderSettings | undefined {
+  if (!isMap(value)) {
+    report({ path, rule: 'wrong-type', message: 'must be a map of keys' });
+    return undefined;
+  }
+  const kind = Object.hasOwn(value, 'kind') ? value['kind'] : undefined;
+  if (isProviderKind(kind)) return check<ProviderSettings>(providerSchemas[kind], value, path, report);
+  const at = [...path, 'kind'];
+  const message = `must be one of ${PROVIDER_KINDS.join(', ')}`;
+  if (kind === undefined) report(required(at));
+  else if (typeof kind !== 'string') report({ path: at, rule: 'wrong-type', message });
+  else report({ path: at, rule: 'out-of-range', message, nearest: nearestName(kind, PROVIDER_KINDS) });
+  return undefined;
 }
 
 function readSections(top: Readonly<Record<string, unknown>>, report: Found): Sections {

@@ -41,8 +41,11 @@ function faultErrors(given: Readonly<Record<string, string>>): FoundError[] {
   return [{ path: ['EINMAL_FAULT'], rule: 'contradiction', message: 'is for tests only, with NODE_ENV=test' }];
 }
 
+/** Read by commands, and no mistake where the service finds them. */
+const OF_COMMANDS = ['EINMAL_URL', 'EINMAL_TOKEN'];
+
 function unknownVariables(env: Environment): FoundError[] {
-  const known = VARIABLES.filter((name) => name.startsWith(OWN_PREFIX));
+  const known = [...VARIABLES.filter((name) => name.startsWith(OWN_PREFIX)), ...OF_COMMANDS];
   return Object.keys(env)
     .filter((name) => name.startsWith(OWN_PREFIX) && !known.includes(name) && environmentValue(env, name) !== undefined)
     .map((name) => unknownKey([name], nearestName(name.slice(OWN_PREFIX.length), known.map(withoutPrefix))))

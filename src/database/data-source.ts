@@ -4,6 +4,8 @@ import { migrations } from '../../migrations/index.ts';
 export interface DatabaseSettings {
   readonly url: string;
   readonly poolSize: number;
+  /** For migrations, which may build an index for hours: 0 is no limit. */
+  readonly statementTimeoutMs?: number;
   /** Shown by `pg_stat_activity`. */
   readonly applicationName: string;
   /** Classes of entities for plain reads; statements need none. */
@@ -32,6 +34,7 @@ const OPTIONS = Object.entries(PLANNER)
 
 /** The pool of the service and of the migration command. Nothing is synchronised or migrated by itself. */
 export function createDataSource(settings: DatabaseSettings): DataSource {
+  const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = settings;
   return new DataSource({
     type: 'postgres',
     url: settings.url,
@@ -48,9 +51,9 @@ export function createDataSource(settings: DatabaseSettings): DataSource {
     extra: {
       keepAlive: true,
       options: OPTIONS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
       // The client's own limit catches a peer that has vanished without closing the connection.
-      query_timeout: STATEMENT_TIMEOUT_MS + 5_000,
+      query_timeout: statementTimeoutMs === 0 ? 0 : statementTimeoutMs + 5_000,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
   });

@@ -21,7 +21,18 @@ export interface ClaimSettings {
   readonly leaseSeconds: number;
 }
 
-const findDue = loadStatement<{ tenants: string[]; providers: string[] }, { tenant_id: string; provider: string }>(
+export interface DueLane extends Lane {
+  /** Its provider refused the account, and the pause is over: to be tried with one operation. */
+  readonly stopped: boolean;
+}
+
+interface DueRow {
+  readonly tenant_id: string;
+  readonly provider: string;
+  readonly stopped: boolean;
+}
+
+const findDue = loadStatement<{ tenants: string[]; providers: string[] }, DueRow>(
   import.meta.url,
   'find-due-lanes.sql',
 );
@@ -39,12 +50,12 @@ const spend = loadStatement<{ tenant: string; provider: string; spent: number },
 );
 
 /** The lanes in which something is due now. */
-export async function findDueLanes(executor: Executor, lanes: readonly Lane[]): Promise<Lane[]> {
+export async function findDueLanes(executor: Executor, lanes: readonly Lane[]): Promise<DueLane[]> {
   const rows = await findDue.run(executor, {
     tenants: lanes.map((lane) => lane.tenantId),
     providers: lanes.map((lane) => lane.provider),
   });
-  return rows.map((row) => ({ tenantId: row.tenant_id, provider: row.provider }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, provider: row.provider, stopped: row.stopped }));
 }
 
 /**

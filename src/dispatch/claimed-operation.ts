@@ -1,3 +1,4 @@
+import type { Shape } from '../providers/provider.port.ts';
 import type { Deadline } from '../runtime/monotonic.ts';
 
 /** A row as the claim returns it; `bigint` columns come as text. */
@@ -7,6 +8,7 @@ export interface ClaimedRow {
   readonly operation_key: string;
   /** The fencing token: every later write names it. */
   readonly claim_seq: string;
+  readonly kind: 'email' | 'http';
   readonly class: 'marketing' | 'transactional';
   readonly payload_hash: Buffer;
   readonly campaign_id: string | null;
@@ -18,6 +20,9 @@ export interface ClaimedRow {
   readonly causation_id: string | null;
   readonly traceparent: string | null;
   readonly created_at: Date;
+  /** Of the first attempt, and the settings that it was made with: every later one must be the same bytes. */
+  readonly request_hash: Buffer | null;
+  readonly request_shape: Shape;
   readonly request: unknown;
 }
 

@@ -8,10 +8,13 @@ WITH held AS (
              THEN 'held-back'
            WHEN o.approval_object IS NOT NULL AND a.object IS NULL THEN 'not-approved'
            WHEN hit.reason IS NOT NULL THEN 'suppressed'
+           WHEN o.request_hash <> i.request_hash THEN 'definition-changed'
            ELSE 'committed'
          END AS verdict,
-         hit.scope AS suppressed_scope, hit.reason AS suppressed_reason
-  FROM unnest(:tenants::text[], :operation_ids::uuid[], :claim_seqs::bigint[]) AS i(tenant_id, operation_id, claim_seq)
+         hit.scope AS suppressed_scope, hit.reason AS suppressed_reason, i.request_hash, i.request_shape
+  FROM unnest(:tenants::text[], :operation_ids::uuid[], :claim_seqs::bigint[], :request_hashes::bytea[],
+              :request_shapes::json[])
+    AS i(tenant_id, operation_id, claim_seq, request_hash, request_shape)
   JOIN operations o
     ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq
   LEFT JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.campaign_id = o.campaign_id
@@ -25,17 +28,19 @@ WITH held AS (
 ),
 called AS (
   UPDATE operations o
-  SET state = 'calling', attempts = o.attempts + 1, changed_at = now()
+  SET state = 'calling', attempts = o.attempts + 1, changed_at = now(), request_hash = h.request_hash,
+      request_shape = h.request_shape
   FROM held h
   WHERE h.verdict = 'committed' AND o.tenant_id = h.tenant_id AND o.operation_id = h.operation_id
     AND o.claim_seq = h.claim_seq AND o.state = 'claimed'
-  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts
+  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts, o.request_hash
 ),
 intents AS (
-  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker)
-  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid FROM called
+  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash)
+  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid, :account, request_hash FROM called
 )
-SELECT tenant_id, operation_id, 'committed' AS verdict, NULL AS suppressed_scope, NULL AS suppressed_reason, attempts
+SELECT tenant_id, operation_id, 'committed' AS verdict, NULL AS suppressed_scope, NULL AS suppressed_reason, attempts,
+       now() AS started_at
 FROM called
 UNION ALL
-SELECT tenant_id, operation_id, verdict, suppressed_scope, suppressed_reason, NULL FROM held WHERE verdict <> 'committed'
+SELECT tenant_id, operation_id, verdict, suppressed_scope, suppressed_reason, NULL, now() FROM held WHERE verdict <> 'committed'

@@ -1,16 +1,19 @@
 import type { DataSource } from 'typeorm';
 import { loadStatement } from '../database/statement.ts';
+import type { Provider, Shape } from '../providers/provider.port.ts';
 import { reach } from '../runtime/signal.ts';
 import { fences, type ClaimedOperation } from './claimed-operation.ts';
 
 /** What the last look said of one operation. Only after `committed` may its provider be called. */
 export type IntentOutcome =
-  | { readonly kind: 'committed'; readonly attempt: number }
+  | { readonly kind: 'committed'; readonly attempt: number; readonly startedAt: Date }
   | { readonly kind: 'suppressed'; readonly reason: string }
   | { readonly kind: 'expired' }
   /** Its campaign is not sending this revision now. */
   | { readonly kind: 'held-back' }
   | { readonly kind: 'not-approved' }
+  /** What would be sent is not what the first attempt sent. */
+  | { readonly kind: 'definition-changed' }
   /** Somebody else holds it, or it was ended: nothing more is written for it. */
   | { readonly kind: 'claim-lost' };
 
@@ -21,21 +24,38 @@ interface IntentRow {
   readonly suppressed_scope: string | null;
   readonly suppressed_reason: string | null;
   readonly attempts: number | null;
+  readonly started_at: Date;
+}
+
+/** What is about to be called: the request is complete, and its bytes are known. */
+export interface Intent {
+  readonly operation: ClaimedOperation;
+  readonly requestHash: Buffer;
+  readonly shape: Shape;
 }
 
 const commit = loadStatement<
-  { tenants: string[]; operation_ids: string[]; claim_seqs: string[]; provider: string; worker: string },
+  Record<'tenants' | 'operation_ids' | 'claim_seqs' | 'request_hashes' | 'request_shapes', unknown[]> &
+    Record<'provider' | 'account' | 'worker', string>,
   IntentRow
 >(import.meta.url, 'commit-intents.sql');
 
 /** Commits the intents of those about to be called, all of one provider, in one statement; one outcome each, by index. */
 export async function commitIntents(
   dataSource: DataSource,
-  provider: string,
+  { name, account }: Pick<Provider, 'name' | 'account'>,
   worker: string,
-  operations: readonly ClaimedOperation[],
+  intents: readonly Intent[],
 ): Promise<IntentOutcome[]> {
-  const rows = await commit.run(dataSource, { ...fences(operations), provider, worker });
+  const operations = intents.map((intent) => intent.operation);
+  const rows = await commit.run(dataSource, {
+    ...fences(operations),
+    request_hashes: intents.map((intent) => intent.requestHash),
+    request_shapes: intents.map(({ shape }) => (shape === null ? null : JSON.stringify(shape))),
+    provider: name,
+    account,
+    worker,
+  });
   await reach('dispatch.after-intents');
   const found = new Map(rows.map((row) => [`${row.tenant_id}/${row.operation_id}`, row]));
   return operations.map((each) => outcomeOf(found.get(`${each.tenant_id}/${each.operation_id}`)));
@@ -45,12 +65,15 @@ function outcomeOf(row: IntentRow | undefined): IntentOutcome {
   if (!row) return { kind: 'claim-lost' };
   switch (row.verdict) {
     case 'committed':
-      return row.attempts === null ? { kind: 'claim-lost' } : { kind: 'committed', attempt: row.attempts };
+      return row.attempts === null
+        ? { kind: 'claim-lost' }
+        : { kind: 'committed', attempt: row.attempts, startedAt: row.started_at };
     case 'suppressed':
       return { kind: 'suppressed', reason: `${row.suppressed_scope}: ${row.suppressed_reason}` };
     case 'expired':
     case 'held-back':
     case 'not-approved':
+    case 'definition-changed':
       return { kind: row.verdict };
   }
 }

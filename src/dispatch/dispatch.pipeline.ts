@@ -4,20 +4,23 @@ import type { DataSource } from 'typeorm';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { DeliveryResult, OutgoingMail } from '../providers/provider.port.ts';
+import type { CallOutcome, Outgoing, PreparedCall } from '../providers/provider.port.ts';
 import type { BackoffOptions } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
 import { errorCode } from '../runtime/service-error.ts';
 import { reach } from '../runtime/signal.ts';
 import { claimOperations, findDueLanes, type Lane, type Rate } from './claim-operations.ts';
 import type { ClaimedOperation } from './claimed-operation.ts';
-import { commitIntents, type IntentOutcome } from './commit-intents.ts';
-import type { MailComposer } from './compose-mail.ts';
+import { commitIntents, type Intent, type IntentOutcome } from './commit-intents.ts';
+import type { Composer } from './compose.ts';
 import type { DispatchObserver } from './dispatch-observer.ts';
 import { endClaims, type ClaimEnd } from './end-claims.ts';
 import type { ProviderLane } from './provider-lane.ts';
+import type { ProviderStops } from './provider-stops.ts';
 import { pastContention } from './past-contention.ts';
 import { recordResults, type CallResult } from './record-results.ts';
+import type { Canaries } from './resolve/canaries.ts';
+import { lookupQuery } from './resolve/look-up.ts';
 import { ResultStore } from './result-store.ts';
 import { NOT_CALLED } from './retry-policy.ts';
 import { storableResult } from './storable-result.ts';
@@ -38,34 +41,42 @@ const INTENT_PAUSE_MS = 1_000;
 /** Under load an intent waits so long for company; a call takes much longer where the provider is not next door. */
 const INTENT_GATHER_MS = 4;
 
+/** What the road needs of the process that it runs in. */
+export interface DispatchPlace {
+  readonly dataSource: DataSource;
+  readonly events: EventWriter;
+  readonly composer: Composer;
+  readonly lanes: readonly Lane[];
+  readonly providers: ReadonlyMap<string, ProviderLane>;
+  readonly stops: ProviderStops;
+  readonly canaries: Canaries;
+  readonly logger: Logger;
+  /** Called when an operation is done and there may be room to claim. */
+  readonly wake: () => void;
+}
+
 type NotCalled =
   Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
 
 /**
- * The road of an operation: claim, compose, commit the intent, call, record. Statements are shared by all operations that
+ * The road of an operation: claim, prepare, commit the intent, call, record. Statements are shared by all operations that
  * reach a step at the same moment; each write names the claim number, and a lost claim is an outcome.
  */
 export class DispatchPipeline {
   readonly worker = randomUUID();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #intents = new Map<string, MicroBatch<ClaimedOperation, IntentOutcome>>();
+  readonly #intents = new Map<string, MicroBatch<Intent, IntentOutcome>>();
   readonly #ends: MicroBatch<ClaimEnd, boolean>;
-  readonly #records: ResultStore;
+  readonly #records: ResultStore<CallResult>;
   #turn = 0;
   #stopping = false;
 
   constructor(
-    private readonly dataSource: DataSource,
-    events: EventWriter,
-    private readonly composer: MailComposer,
-    private readonly lanes: readonly Lane[],
-    private readonly providers: ReadonlyMap<string, ProviderLane>,
+    private readonly place: DispatchPlace,
     private readonly settings: DispatchSettings,
     private readonly observer: DispatchObserver,
-    private readonly logger: Logger,
-    /** Called when an operation is done and there may be room to claim. */
-    private readonly wake: () => void,
   ) {
+    const { dataSource, events, providers, logger } = place;
     const { outbox } = settings;
     for (const [provider, lane] of providers) {
       this.#intents.set(
@@ -74,7 +85,7 @@ export class DispatchPipeline {
           maxSize: LARGEST_BATCH,
           // No more come than there are calls, and some of those are always under way.
           gather: { ms: INTENT_GATHER_MS, size: Math.ceil(lane.provider.concurrency * 0.75) },
-          run: (batch) => pastContention(() => commitIntents(dataSource, provider, this.worker, batch)),
+          run: (batch) => pastContention(() => commitIntents(dataSource, lane.provider, this.worker, batch)),
         }),
       );
     }
@@ -92,19 +103,19 @@ export class DispatchPipeline {
 
   /** One look at all lanes: claims what there is room for and sets it on its way. */
   readonly runOnce = async (): Promise<'more' | 'idle'> => {
-    const open = this.lanes.filter((lane) => this.providers.get(lane.provider)?.hasRoom());
+    const open = this.place.lanes.filter((lane) => this.place.providers.get(lane.provider)?.hasRoom());
     if (this.#stopping || open.length === 0) return 'idle';
-    const due = inTurn(await findDueLanes(this.dataSource, open), this.#turn++);
+    const due = inTurn(await findDueLanes(this.place.dataSource, open), this.#turn++);
     let claimedAny = false;
     for (const [index, lane] of due.entries()) {
-      const provider = this.providers.get(lane.provider);
+      const provider = this.place.providers.get(lane.provider);
       if (!provider || this.#stopping) continue;
       const sharers = due.slice(index).filter((other) => other.provider === lane.provider).length;
-      const limit = Math.ceil(provider.room() / sharers);
+      const limit = lane.stopped ? await this.place.stops.probe(provider) : Math.ceil(provider.room() / sharers);
       if (limit < 1) continue;
       claimedAny = (await this.#claim(lane, provider, limit)) > 0 || claimedAny;
     }
-    return claimedAny && due.some((lane) => this.providers.get(lane.provider)?.hasRoom()) ? 'more' : 'idle';
+    return claimedAny && due.some((lane) => this.place.providers.get(lane.provider)?.hasRoom()) ? 'more' : 'idle';
   };
 
   /**
@@ -113,13 +124,13 @@ export class DispatchPipeline {
    */
   async stop(): Promise<void> {
     this.#stopping = true;
-    for (const provider of this.providers.values()) provider.dismissWaiting();
+    for (const provider of this.place.providers.values()) provider.dismissWaiting();
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
   async #claim(lane: Lane, provider: ProviderLane, limit: number): Promise<number> {
     const claimed = await claimOperations(
-      this.dataSource,
+      this.place.dataSource,
       lane,
       limit,
       this.settings.rates.get(lane.provider) ?? null,
@@ -133,12 +144,12 @@ export class DispatchPipeline {
     for (const operation of claimed) {
       const way = this.#attempt(operation, provider)
         .catch((error: unknown) =>
-          this.logger.error('dispatch.attempt-failed', { operationId: operation.operation_id, error }),
+          this.place.logger.error('dispatch.attempt-failed', { operationId: operation.operation_id, error }),
         )
         .finally(() => {
           this.#underWay.delete(way);
           provider.finished();
-          if (provider.hasRoom()) this.wake();
+          if (provider.hasRoom()) this.place.wake();
         });
       this.#underWay.add(way);
     }
@@ -146,22 +157,34 @@ export class DispatchPipeline {
   }
 
   async #attempt(operation: ClaimedOperation, provider: ProviderLane): Promise<void> {
-    const composed = await this.composer.compose(operation);
-    if (!composed.ok) {
-      await this.#endWithoutCall(operation, 'not-composed', composed.rule);
+    const shape = operation.request_hash === null ? provider.provider.shape : operation.request_shape;
+    const composed = await this.place.composer.compose(operation);
+    const prepared = composed.ok ? provider.provider.prepare(composed.outgoing, shape) : composed;
+    if (!composed.ok || !prepared.ok) {
+      await this.#endWithoutCall(operation, 'not-composed', prepared.ok ? undefined : prepared.rule);
       return;
     }
-    const called = await this.#callOnce(operation, provider, composed.mail);
+    const intent = { operation, requestHash: prepared.call.hash, shape };
+    const called = await this.#callOnce(intent, provider, prepared.call);
+    if (typeof called === 'object') this.#noteCanary(called, composed.outgoing, provider);
     if (called === 'intent-failed') await this.#takeBack(operation);
     else if (called) await this.#record(called, provider);
   }
 
+  /** What was accepted just now can tell later whether a lookup would see what came before it. */
+  #noteCanary({ operation, startedAt, result }: CallResult, outgoing: Outgoing, { provider }: ProviderLane): void {
+    if (result.kind !== 'accepted' || provider.abilities.lookup.kind === 'none') return;
+    const query = lookupQuery(operation.operation_id, outgoing, startedAt);
+    this.place.canaries.note(provider.name, provider.account, query);
+  }
+
   /** Holds one of the provider's calls from the intent to the answer, so that intents never run ahead of calls. */
   async #callOnce(
-    operation: ClaimedOperation,
+    intended: Intent,
     provider: ProviderLane,
-    mail: OutgoingMail,
+    call: PreparedCall,
   ): Promise<CallResult | 'intent-failed' | undefined> {
+    const { operation } = intended;
     const leaveCall = this.#stopping ? null : await provider.enterCall(operation.campaign_id === null);
     if (!leaveCall) return await this.#endWithoutCall(operation, this.#stopping ? 'stopping' : 'no-time-left');
     try {
@@ -170,7 +193,7 @@ export class DispatchPipeline {
       if (provider.paused() || !operation.lease.leavesRoomFor(timeoutMs + RECORD_MARGIN_MS)) {
         return await this.#endWithoutCall(operation, 'no-time-left');
       }
-      const intent = await this.#intent(operation);
+      const intent = await this.#intent(intended);
       if (intent === 'failed') {
         // With the call still taken: else all that was claimed ahead would fail in the same moment.
         await wait(INTENT_PAUSE_MS);
@@ -187,22 +210,22 @@ export class DispatchPipeline {
       await reach('dispatch.before-call', { operationId: operation.operation_id });
       // The commit of the intent may have taken long, and a process may have been stopped meanwhile.
       const inTime = operation.lease.leavesRoomFor(timeoutMs);
-      const result = inTime ? await this.#call(provider, mail, timeoutMs) : NOT_CALLED;
+      const result = inTime ? await this.#call(provider, call, timeoutMs) : NOT_CALLED;
       await reach('dispatch.after-call', { operationId: operation.operation_id });
       provider.answered();
-      return { operation, attempt: intent.attempt, result };
+      return { operation, attempt: intent.attempt, startedAt: intent.startedAt, result };
     } finally {
       leaveCall();
     }
   }
 
-  async #intent(operation: ClaimedOperation): Promise<IntentOutcome | 'failed'> {
-    const batch = this.#intents.get(operation.provider);
+  async #intent(intent: Intent): Promise<IntentOutcome | 'failed'> {
+    const batch = this.#intents.get(intent.operation.provider);
     try {
-      return batch ? await batch(operation) : { kind: 'held-back' };
+      return batch ? await batch(intent) : { kind: 'held-back' };
     } catch (error) {
-      const { operation_id: operationId } = operation;
-      this.logger.error('dispatch.intent-failed', { operationId, code: errorCode(error) });
+      const { operation_id: operationId } = intent.operation;
+      this.place.logger.error('dispatch.intent-failed', { operationId, code: errorCode(error) });
       return 'failed';
     }
   }
@@ -212,20 +235,20 @@ export class DispatchPipeline {
    * lease ends.
    */
   async #takeBack(operation: ClaimedOperation): Promise<void> {
-    const committed = await this.#records.store({ operation, attempt: operation.attempts + 1, result: NOT_CALLED });
+    const committed = await this.#records.store({
+      operation,
+      attempt: operation.attempts + 1,
+      startedAt: operation.created_at,
+      result: NOT_CALLED,
+    });
     if (!committed) await this.#endWithoutCall(operation, 'no-time-left');
   }
 
-  async #call(provider: ProviderLane, mail: OutgoingMail, timeoutMs: number): Promise<DeliveryResult> {
+  async #call(provider: ProviderLane, call: PreparedCall, timeoutMs: number): Promise<CallOutcome> {
     const startedAt = performance.now();
-    const result = storableResult(await provider.provider.deliver(mail, timeoutMs));
+    const result = storableResult(await call.send(timeoutMs));
     this.observer.called(provider.name, result, (performance.now() - startedAt) / 1000);
-    const stopped = provider.learn(result);
-    if (stopped) {
-      this.logger.error('dispatch.lane-stopped', { provider: provider.name, why: stopped, code: result.code });
-      // They are given back together, not one by one as calls end.
-      provider.dismissWaiting();
-    }
+    await this.place.stops.learn(provider, result);
     return result;
   }
 
@@ -244,7 +267,11 @@ export class DispatchPipeline {
 
   #claimLost(operation: ClaimedOperation, step: 'commit-intents' | 'record'): undefined {
     this.observer.claimLost(step);
-    this.logger.warn('dispatch.claim-lost', { step, operationId: operation.operation_id, claim: operation.claim_seq });
+    this.place.logger.warn('dispatch.claim-lost', {
+      step,
+      operationId: operation.operation_id,
+      claim: operation.claim_seq,
+    });
     return undefined;
   }
 }
@@ -259,6 +286,12 @@ function claimEnd(operation: ClaimedOperation, why: NotCalled, reason: string | 
       return { operation, state: 'rejected', reason: reason ?? 'the mail could not be composed' };
     case 'not-approved':
       return { operation, state: 'awaiting-approval', reason: null };
+    case 'definition-changed':
+      return {
+        operation,
+        state: 'dead',
+        reason: 'definition-changed: what would be sent is not what the first attempt sent',
+      };
     case 'held-back':
     case 'no-time-left':
     case 'stopping':
@@ -267,7 +300,7 @@ function claimEnd(operation: ClaimedOperation, why: NotCalled, reason: string | 
 }
 
 /** Another lane begins at each turn. */
-function inTurn(lanes: readonly Lane[], turn: number): Lane[] {
+function inTurn<L>(lanes: readonly L[], turn: number): L[] {
   const first = lanes.length === 0 ? 0 : turn % lanes.length;
   return [...lanes.slice(first), ...lanes.slice(0, first)];
 }

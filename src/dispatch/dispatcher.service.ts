@@ -9,19 +9,27 @@ import type { DispatchObserver } from './dispatch-observer.ts';
 import type { DispatchPipeline } from './dispatch.pipeline.ts';
 import type { ProviderLane } from './provider-lane.ts';
 import { rescueExpired } from './rescue-expired.ts';
+import type { ResolvePipeline } from './resolve/resolve.pipeline.ts';
 
+/** An unknown outcome is looked at within a second; its next look is a matter of minutes. */
+const RESOLVE_POLL_MS = { min: 250, max: 1_000 };
 /** Of the time to stop: for a provider to end the calls under way, and for their results to be stored. */
 const CLOSING_MS = 7_000;
 
-/** The dispatcher of this process: one loop that claims and the calls that it sets on their way; another that rescues. */
+/**
+ * The dispatcher of this process: one loop that claims and the calls that it sets on their way, one that finds out about unknown
+ * outcomes, and one that rescues.
+ */
 export class DispatcherService implements ProcessPart {
   readonly #pipeline: DispatchPipeline;
   readonly #loop: PollingLoop;
+  readonly #resolving: PollingLoop;
 
   constructor(
     pipelineFrom: (wake: () => void) => DispatchPipeline,
     private readonly providers: readonly ProviderLane[],
     private readonly rescue: PollingLoop,
+    private readonly resolver: ResolvePipeline,
     pollMs: { readonly min: number; readonly max: number },
     logger: Logger,
   ) {
@@ -33,19 +41,27 @@ export class DispatcherService implements ProcessPart {
       backoff: { baseMs: 200, capMs: 5_000 },
       logger,
     });
+    this.#resolving = new PollingLoop({
+      name: 'resolve',
+      runOnce: resolver.runOnce,
+      idleMs: RESOLVE_POLL_MS,
+      backoff: { baseMs: 200, capMs: 5_000 },
+      logger,
+    });
   }
 
   start(): void {
     this.#loop.start();
+    this.#resolving.start();
     this.rescue.start();
   }
 
   async stop(timeoutMs: number): Promise<void> {
     const bound = deadlineIn(timeoutMs);
-    const stopped = this.#pipeline.stop();
-    await Promise.all([this.#loop.stop({ timeoutMs }), this.rescue.stop({ timeoutMs })]);
+    const stopped = Promise.all([this.#pipeline.stop(), this.resolver.stop()]);
+    await Promise.all([this.#loop, this.#resolving, this.rescue].map((loop) => loop.stop({ timeoutMs })));
     // Again, for what the last pass has claimed.
-    const given = Promise.all([stopped, this.#pipeline.stop()]);
+    const given = Promise.all([stopped, this.#pipeline.stop(), this.resolver.stop()]);
     await within(Math.max(bound.remainingMs() - CLOSING_MS, bound.remainingMs() / 2), given);
     // Ends the calls that are still under way; what is then known of them is stored like any result.
     const closed = Promise.all(this.providers.map((lane) => lane.provider.close()));
@@ -53,7 +69,7 @@ export class DispatcherService implements ProcessPart {
   }
 
   loops(): readonly PollingLoopHealth[] {
-    return [this.#loop.health(), this.rescue.health()];
+    return [this.#loop.health(), this.#resolving.health(), this.rescue.health()];
   }
 }
 
@@ -79,12 +95,13 @@ export function createRescueLoop(
   return new PollingLoop({
     name: 'rescue',
     runOnce: async () => {
-      const { queued, unknown } = await rescueExpired(dataSource, events, limits, PAGE);
-      if (queued + unknown > 0) {
-        logger.warn('dispatch.rescued', { queued, unknown });
+      const { queued, unknown, released } = await rescueExpired(dataSource, events, limits, PAGE);
+      const rescued = queued + unknown + released;
+      if (rescued > 0) {
+        logger.warn('dispatch.rescued', { queued, unknown, released });
         observer.rescued(queued, unknown);
       }
-      return queued + unknown === PAGE ? 'more' : 'idle';
+      return rescued === PAGE ? 'more' : 'idle';
     },
     idleMs: { min: everyMs, max: everyMs },
     logger,

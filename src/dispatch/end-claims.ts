@@ -11,7 +11,7 @@ import { fences, type ClaimedOperation } from './claimed-operation.ts';
 /** How a claim ends without a call. `queued` and `awaiting-approval` give it back, the others are final. */
 export interface ClaimEnd {
   readonly operation: ClaimedOperation;
-  readonly state: 'queued' | 'awaiting-approval' | 'suppressed' | 'expired' | 'rejected';
+  readonly state: 'queued' | 'awaiting-approval' | 'suppressed' | 'expired' | 'rejected' | 'dead';
   readonly reason: string | null;
 }
 
@@ -24,6 +24,7 @@ const EVENTS = {
   suppressed: 'einmal.operation.suppressed.v1',
   expired: 'einmal.operation.expired.v1',
   rejected: 'einmal.operation.rejected.v1',
+  dead: 'einmal.operation.dead.v1',
 } as const;
 
 /** Ends claims without a call, with their events, in one transaction. Says for each, by index, whether the claim still held. */

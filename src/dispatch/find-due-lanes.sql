@@ -1,7 +1,9 @@
--- Which lanes have anything to do, asked once for all of them. A paused campaign's operations are not due.
-SELECT i.tenant_id, i.provider
+-- Which lanes have anything to do, asked once for all of them. A paused campaign's operations are not due, nor are those of a
+-- provider that has stopped; when its pause is over it is due as "stopped", which is to be tried with one operation.
+SELECT i.tenant_id, i.provider, p.provider IS NOT NULL AS stopped
 FROM unnest(:tenants::text[], :providers::text[]) AS i(tenant_id, provider)
-WHERE EXISTS (
+LEFT JOIN provider_stops p ON p.provider = i.provider
+WHERE (p.until IS NULL OR p.until <= now()) AND (EXISTS (
     SELECT FROM operations o
     WHERE o.tenant_id = i.tenant_id AND o.provider = i.provider AND coalesce(o.campaign_id, '') = ''
       AND o.state = 'queued' AND o.not_before <= now()
@@ -15,4 +17,4 @@ WHERE EXISTS (
           AND o.state = 'queued' AND o.not_before <= now()
         OFFSET 0
       )
-  )
+  ))

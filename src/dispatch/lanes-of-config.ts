@@ -1,7 +1,8 @@
 import type { EinmalConfig } from '../config/einmal-config.ts';
-import { createSmtpProvider } from '../providers/smtp/smtp.provider.ts';
+import { createProvider } from '../providers/create-provider.ts';
 import type { Lane, Rate } from './claim-operations.ts';
 import { ProviderLane } from './provider-lane.ts';
+import type { PublishDelivery } from './publish-delivery.ts';
 
 /** Every tenant with every provider that it may use. */
 export function claimLanes({ tenants }: Pick<EinmalConfig, 'tenants'>): Lane[] {
@@ -10,29 +11,17 @@ export function claimLanes({ tenants }: Pick<EinmalConfig, 'tenants'>): Lane[] {
   );
 }
 
-/** One pool of connections per provider, shared by the tenants that use it. */
-export function providerLanes({ providers, dispatch }: EinmalConfig): Map<string, ProviderLane> {
-  const settings = {
-    claimBatch: dispatch.claimBatch,
-    claimBatchMax: dispatch.claimBatchMax,
-    accountPauseMs: dispatch.accountPauseSeconds * 1000,
-  };
+/** One lane per provider, shared by the tenants that use it. */
+export function providerLanes(
+  { providers, dispatch }: EinmalConfig,
+  publishDelivery: PublishDelivery,
+): Map<string, ProviderLane> {
+  const { claimBatch, claimBatchMax } = dispatch;
   return new Map(
-    Object.entries(providers).map(
-      ([name, { host, port, security, auth, connections, timeoutSeconds, name: ehloName }]) => {
-        const provider = createSmtpProvider({
-          name,
-          host,
-          port,
-          security,
-          connections,
-          timeoutMs: timeoutSeconds * 1000,
-          ...(auth === null ? {} : { auth }),
-          ...(ehloName === null ? {} : { ehloName }),
-        });
-        return [name, new ProviderLane(provider, settings)];
-      },
-    ),
+    Object.entries(providers).map(([name, config]) => {
+      const provider = createProvider(config, { publishDelivery: async (mail) => await publishDelivery(name, mail) });
+      return [name, new ProviderLane(provider, { claimBatch, claimBatchMax })];
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MailProvider } from '../providers/provider.port.ts';
+import type { Provider } from '../providers/provider.port.ts';
 import { ProviderLane } from './provider-lane.ts';
 
 const CALLS = 2;
@@ -7,13 +7,21 @@ const CALLS = 2;
 const MOST_OPEN = 8;
 
 function lane(): ProviderLane {
-  const provider: MailProvider = {
+  const provider: Provider = {
     name: 'main',
     concurrency: CALLS,
-    deliver: () => Promise.reject(new Error('not called here')),
+    abilities: {
+      key: { kind: 'none' },
+      lookup: { kind: 'none' },
+      receipt: { kind: 'none' },
+      limits: { maxBytes: 1 },
+    },
+    account: 'account',
+    shape: null,
+    prepare: () => ({ ok: false, rule: 'not called here' }),
     close: () => Promise.resolve(),
   };
-  return new ProviderLane(provider, { claimBatch: 20, claimBatchMax: 500, accountPauseMs: 60_000 });
+  return new ProviderLane(provider, { claimBatch: 20, claimBatchMax: 500 });
 }
 
 /** Whether a call was given at once. */

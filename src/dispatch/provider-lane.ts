@@ -1,10 +1,10 @@
-import type { MailProvider } from '../providers/provider.port.ts';
-import type { DeliveryResult } from '../providers/provider.port.ts';
+import type { CallOutcome, Provider } from '../providers/provider.port.ts';
 import { backoffMs } from '../runtime/backoff.ts';
 import { monotonicNow } from '../runtime/monotonic.ts';
 
 /** Under load claims come this far apart, in ms: the more is sent meanwhile, the more shares one statement. */
 const CLAIM_GAP_MS = 50;
+const ACCOUNT_PAUSE_MS = 1_000;
 const BREAK = { baseMs: 1_000, capMs: 60_000 };
 
 /**
@@ -32,14 +32,15 @@ export class ProviderLane {
   #pauses = 0;
   #pausedUntil = 0;
   #claimedAt = -Infinity;
+  /** It has stopped, and the operation under way tries whether it works again. */
+  probing = false;
   #window: number;
 
   constructor(
-    readonly provider: MailProvider,
+    readonly provider: Provider,
     private readonly settings: {
       readonly claimBatch: number;
       readonly claimBatchMax: number;
-      readonly accountPauseMs: number;
     },
   ) {
     this.#window = this.#smallestWindow();
@@ -129,9 +130,10 @@ export class ProviderLane {
   }
 
   /** Learns from a result. Says so when the lane stops because of it. */
-  learn(result: DeliveryResult): 'account' | 'unreachable' | 'throttled' | undefined {
+  learn(result: CallOutcome): 'account' | 'unreachable' | 'throttled' | undefined {
     if (result.kind === 'account') {
-      this.#pausedUntil = monotonicNow() + this.settings.accountPauseMs;
+      // Until the stop is stored, which holds for all replicas.
+      this.#pausedUntil = monotonicNow() + ACCOUNT_PAUSE_MS;
       return 'account';
     }
     if (result.kind !== 'not-sent' && result.kind !== 'throttled') {
@@ -143,7 +145,8 @@ export class ProviderLane {
     if (this.#failuresInARow < this.provider.concurrency || this.paused()) return undefined;
     this.#failuresInARow = 0;
     this.#pauses += 1;
-    this.#pausedUntil = monotonicNow() + backoffMs(this.#pauses, BREAK);
+    const asked = result.kind === 'throttled' ? Math.min(result.retryAfterMs ?? 0, BREAK.capMs) : 0;
+    this.#pausedUntil = monotonicNow() + Math.max(asked, backoffMs(this.#pauses, BREAK));
     return result.kind === 'throttled' ? 'throttled' : 'unreachable';
   }
 

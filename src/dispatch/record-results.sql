@@ -18,7 +18,8 @@ UPDATE operations o
 SET state = i.state, state_reason = i.reason, effect_id = i.effect_id, claimed_by = NULL, lease_until = NULL,
     attempts = o.attempts - i.uncounted,
     not_before = CASE WHEN i.state = 'queued' THEN now() + i.delay_ms * interval '1 millisecond' ELSE o.not_before END,
-    changed_at = now()
+    unknown_since = CASE WHEN i.state = 'unknown' THEN now() ELSE o.unknown_since END,
+    resolve_at = '-infinity', changed_at = now()
 FROM input i
 WHERE o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq AND o.state = 'calling'
 RETURNING o.tenant_id, o.operation_id

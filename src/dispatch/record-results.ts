@@ -3,8 +3,10 @@ import { inTransaction } from '../database/in-transaction.ts';
 import { loadStatement } from '../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
-import { operationEvent } from '../operations/operation-events.ts';
-import type { DeliveryResult } from '../providers/provider.port.ts';
+import { operationEvent, unknownEvent } from '../operations/operation-events.ts';
+import { findReported } from '../operations/settle-by-evidence/find-reported.ts';
+import { settleByEvidence } from '../operations/settle-by-evidence/settle-by-evidence.ts';
+import type { CallOutcome } from '../providers/provider.port.ts';
 import type { BackoffOptions } from '../runtime/backoff.ts';
 import { reach } from '../runtime/signal.ts';
 import { fences, type ClaimedOperation } from './claimed-operation.ts';
@@ -15,7 +17,9 @@ export interface CallResult {
   readonly operation: ClaimedOperation;
   /** The number of this attempt, 1 for the first. */
   readonly attempt: number;
-  readonly result: DeliveryResult;
+  /** The database's time of the intent. */
+  readonly startedAt: Date;
+  readonly result: CallOutcome;
 }
 
 const record = loadStatement<
@@ -39,13 +43,14 @@ const record = loadStatement<
 const EVENTS = {
   accepted: 'einmal.operation.accepted.v1',
   rejected: 'einmal.operation.rejected.v1',
-  unknown: 'einmal.operation.unknown.v1',
+  suppressed: 'einmal.operation.suppressed.v1',
   dead: 'einmal.operation.dead.v1',
 } as const;
 
 /**
- * Attempt, state and event of many calls in one transaction. Repeating it after an error is safe, and never calls a
- * provider again. Says for each, by index, whether the claim still held.
+ * Attempt, state and event of many calls in one transaction, and what receipts that were faster say. Repeating it after an
+ * error is safe, and never calls a provider again. Says for each, by index, whether the claim still held; where it did not,
+ * the answer is evidence all the same.
  */
 export async function recordResults(
   dataSource: DataSource,
@@ -74,6 +79,8 @@ export async function recordResults(
       const settlement = settled[index];
       return holds[index] && settlement ? eventOf(events, each, settlement) : [];
     });
+    const late = results.flatMap(({ operation }, index) => (holds[index] ? [] : [operation]));
+    await settleByEvidence(tx, entries, events, [...late, ...(await findReported(tx, rows))]);
     await appendToOutbox(tx, entries, limits);
     return holds;
   });
@@ -86,20 +93,20 @@ function eventOf(events: EventWriter, { operation, attempt, result }: CallResult
     causationId: operation.causation_id,
     traceparent: operation.traceparent,
   };
-  return [
-    operationEvent(events, EVENTS[state], origin, {
-      operationKey: operation.operation_key,
-      operationId: operation.operation_id,
-      state,
-      payloadHash: operation.payload_hash,
-      attempt,
-      effectId: effectIdOf(result),
-      campaignId: operation.campaign_id,
-      reason,
-    }),
-  ];
+  const summary = {
+    operationKey: operation.operation_key,
+    operationId: operation.operation_id,
+    state,
+    payloadHash: operation.payload_hash,
+    attempt,
+    effectId: effectIdOf(result),
+    campaignId: operation.campaign_id,
+    reason,
+  };
+  if (state !== 'unknown') return [operationEvent(events, EVENTS[state], origin, summary)];
+  return [unknownEvent(events, origin, summary, { unknownSince: null, needsPerson: false, evidence: [] })];
 }
 
-function effectIdOf(result: DeliveryResult): string | null {
+function effectIdOf(result: CallOutcome): string | null {
   return result.kind === 'accepted' ? result.effectId : null;
 }

@@ -1,9 +1,10 @@
 -- One statement, so that nothing can change between the look and the write. A claim without an intent called nobody and is
--- queued again; an intent without a result is unknown. The new number fences off whoever is late.
+-- queued again; an intent without a result is unknown; what was being resolved stays unknown and is looked at again. The new
+-- number fences off whoever is late.
 WITH expired AS (
   SELECT tenant_id, operation_id, claim_seq, state
   FROM operations
-  WHERE state IN ('claimed', 'calling') AND lease_until <= now()
+  WHERE state IN ('claimed', 'calling', 'unknown') AND lease_until <= now()
   ORDER BY lease_until
   LIMIT :limit
   FOR NO KEY UPDATE SKIP LOCKED
@@ -11,15 +12,16 @@ WITH expired AS (
 lost AS (
   UPDATE attempts a SET outcome = 'lost', ended_at = now(), code = 'lease-expired'
   FROM expired e
-  WHERE e.state = 'calling' AND a.tenant_id = e.tenant_id AND a.operation_id = e.operation_id
+  WHERE e.state IN ('calling', 'unknown') AND a.tenant_id = e.tenant_id AND a.operation_id = e.operation_id
     AND a.claim_seq = e.claim_seq AND a.outcome IS NULL
 )
 UPDATE operations o
 SET state = CASE e.state WHEN 'claimed' THEN 'queued' ELSE 'unknown' END,
-    state_reason = CASE e.state WHEN 'claimed' THEN o.state_reason
-                   ELSE 'the worker was lost during the call, and its result is not known' END,
-    claim_seq = o.claim_seq + 1, claimed_by = NULL, lease_until = NULL, changed_at = now()
+    state_reason = CASE e.state WHEN 'calling' THEN 'the worker was lost during the call, and its result is not known'
+                   ELSE o.state_reason END,
+    unknown_since = CASE e.state WHEN 'calling' THEN now() ELSE o.unknown_since END,
+    resolve_at = '-infinity', claim_seq = o.claim_seq + 1, claimed_by = NULL, lease_until = NULL, changed_at = now()
 FROM expired e
 WHERE o.tenant_id = e.tenant_id AND o.operation_id = e.operation_id AND o.claim_seq = e.claim_seq AND o.state = e.state
-RETURNING o.tenant_id, o.operation_id, o.operation_key, o.state, o.state_reason, o.payload_hash, o.attempts,
+RETURNING o.tenant_id, o.operation_id, o.operation_key, e.state AS from_state, o.state_reason, o.payload_hash, o.attempts,
           o.campaign_id, o.causation_id, o.traceparent

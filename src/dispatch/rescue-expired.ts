@@ -3,10 +3,11 @@ import { inTransaction } from '../database/in-transaction.ts';
 import { loadStatement } from '../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
-import { endedEvents, type EndedRow } from '../operations/ended-row.ts';
+import type { EndedRow } from '../operations/ended-row.ts';
+import { unknownEvent } from '../operations/operation-events.ts';
 
 interface RescuedRow extends EndedRow {
-  readonly state: 'queued' | 'unknown';
+  readonly from_state: 'claimed' | 'calling' | 'unknown';
 }
 
 const rescue = loadStatement<{ limit: number }, RescuedRow>(import.meta.url, 'rescue-expired.sql');
@@ -14,6 +15,8 @@ const rescue = loadStatement<{ limit: number }, RescuedRow>(import.meta.url, 're
 export interface Rescued {
   readonly queued: number;
   readonly unknown: number;
+  /** Were unknown before, and somebody was lost who resolved them. */
+  readonly released: number;
 }
 
 /** Takes back what lost workers held. Any process may call it at any time. */
@@ -25,9 +28,31 @@ export async function rescueExpired(
 ): Promise<Rescued> {
   return await inTransaction(dataSource, 'rescue', async (tx) => {
     const rows = await rescue.run(tx, { limit });
-    const unknown = rows.filter((row) => row.state === 'unknown');
-    const entries = endedEvents(events, 'unknown', unknown);
-    await appendToOutbox(tx, entries, limits);
-    return { queued: rows.length - unknown.length, unknown: unknown.length };
+    const unknown = rows.filter((row) => row.from_state === 'calling');
+    const queued = rows.filter((row) => row.from_state === 'claimed');
+    await appendToOutbox(tx, unknown.map(eventOf(events)), limits);
+    return {
+      queued: queued.length,
+      unknown: unknown.length,
+      released: rows.length - queued.length - unknown.length,
+    };
   });
+}
+
+function eventOf(events: EventWriter) {
+  return (row: RescuedRow) =>
+    unknownEvent(
+      events,
+      { tenantId: row.tenant_id, causationId: row.causation_id, traceparent: row.traceparent },
+      {
+        operationKey: row.operation_key,
+        operationId: row.operation_id,
+        state: 'unknown',
+        payloadHash: row.payload_hash,
+        attempt: row.attempts,
+        campaignId: row.campaign_id,
+        reason: row.state_reason,
+      },
+      { unknownSince: null, needsPerson: false, evidence: [] },
+    );
 }

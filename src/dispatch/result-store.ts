@@ -4,7 +4,6 @@ import type { Logger } from '../observability/logger.ts';
 import { backoffMs } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
 import { errorCode } from '../runtime/service-error.ts';
-import type { CallResult } from './record-results.ts';
 
 const BACKOFF = { baseMs: 50, capMs: 5_000 };
 
@@ -17,20 +16,20 @@ type Stored = 'held' | 'claim-lost' | 'failed';
  * Keeps results until they are stored, for as long as the process lives: whatever goes wrong here, the provider is never
  * called again because of it. One that the database refuses is tried again alone and holds up no other.
  */
-export class ResultStore {
-  readonly #batch: MicroBatch<CallResult, Stored>;
+export class ResultStore<R> {
+  readonly #batch: MicroBatch<R, Stored>;
 
   /** @param record stores a batch, or none of it; says for each whether the claim still held. Safe to repeat. */
   constructor(
     maxSize: number,
-    private readonly record: (batch: readonly CallResult[]) => Promise<boolean[]>,
+    private readonly record: (batch: readonly R[]) => Promise<boolean[]>,
     private readonly logger: Logger,
   ) {
     this.#batch = createMicroBatch({ maxSize, gather: GATHER, run: (batch) => this.#recordOrHalve(batch) });
   }
 
   /** Resolves when it is stored: whether the claim still held. */
-  async store(called: CallResult): Promise<boolean> {
+  async store(called: R): Promise<boolean> {
     for (let failures = 1; ; failures++) {
       const stored = await this.#batch(called);
       if (stored !== 'failed') return stored === 'held';
@@ -38,7 +37,7 @@ export class ResultStore {
     }
   }
 
-  async #recordOrHalve(batch: readonly CallResult[]): Promise<Stored[]> {
+  async #recordOrHalve(batch: readonly R[]): Promise<Stored[]> {
     try {
       return (await this.record(batch)).map((held) => (held ? 'held' : 'claim-lost'));
     } catch (error) {

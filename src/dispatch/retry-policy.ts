@@ -1,9 +1,9 @@
-import type { DeliveryResult } from '../providers/provider.port.ts';
+import type { CallOutcome } from '../providers/provider.port.ts';
 import { backoffMs, type BackoffOptions } from '../runtime/backoff.ts';
 
 /** What a result means for its operation. */
 export interface Settlement {
-  readonly state: 'accepted' | 'rejected' | 'unknown' | 'queued' | 'dead';
+  readonly state: 'accepted' | 'rejected' | 'suppressed' | 'unknown' | 'queued' | 'dead';
   readonly reason: string | null;
   /** When `queued`: how long to wait, in ms. */
   readonly delayMs: number;
@@ -12,7 +12,7 @@ export interface Settlement {
 }
 
 /** The result of an intent whose call was left out, since the lease would have ended before it. */
-export const NOT_CALLED: DeliveryResult = {
+export const NOT_CALLED: CallOutcome = {
   kind: 'not-sent',
   code: 'not-called',
   diagnostic: 'the lease left no time for the call',
@@ -27,7 +27,7 @@ export const DEFAULT_RETRY_BACKOFF: BackoffOptions = { baseMs: 1_000, capMs: 300
  * @param attempt the number of this attempt, 1 for the first
  */
 export function settle(
-  result: DeliveryResult,
+  result: CallOutcome,
   attempt: number,
   maxAttempts: number,
   backoff: BackoffOptions = DEFAULT_RETRY_BACKOFF,
@@ -38,6 +38,12 @@ export function settle(
       return { state: 'accepted', reason: null, delayMs: 0, counts: true };
     case 'rejected':
       return { state: 'rejected', reason: `${result.what} refused, ${said}`, delayMs: 0, counts: true };
+    case 'suppressed':
+      return { state: 'suppressed', reason: `on the provider's own list, ${said}`, delayMs: 0, counts: true };
+    // What the provider knows of the key is about an earlier call: one that we have no answer of.
+    case 'duplicate':
+    case 'concurrent':
+    case 'key-mismatch':
     case 'ambiguous':
       return { state: 'unknown', reason: `the provider may have taken it, ${said}`, delayMs: 0, counts: true };
     case 'throttled':

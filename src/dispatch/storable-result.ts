@@ -1,5 +1,5 @@
 import { storableText } from '../messaging/storable-text.ts';
-import type { DeliveryResult } from '../providers/provider.port.ts';
+import type { CallOutcome } from '../providers/provider.port.ts';
 
 /** Characters kept. A provider's own id is longer than 500 nowhere that we know of. */
 const KEPT = { code: 100, diagnostic: 500, effectId: 500 } as const;
@@ -8,7 +8,7 @@ const KEPT = { code: 100, diagnostic: 500, effectId: 500 } as const;
  * What a provider said, as the ledger and an event can hold it. A result that could not be stored would be tried for ever
  * while the mail is long out, so no text of a stranger reaches the database as it came.
  */
-export function storableResult(result: DeliveryResult): DeliveryResult {
+export function storableResult(result: CallOutcome): CallOutcome {
   const said = { code: kept(result.code, KEPT.code), diagnostic: kept(result.diagnostic, KEPT.diagnostic) };
   if (result.kind !== 'accepted') return { ...result, ...said };
   return { ...result, ...said, effectId: result.effectId === null ? null : kept(result.effectId, KEPT.effectId) };

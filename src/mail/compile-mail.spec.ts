@@ -28,7 +28,7 @@ function filling(attributes: Record<string, unknown> = {}, change: Partial<MailF
 function raw(mail: CompiledMail, values: MailFilling): Buffer {
   const filled = mail.fill(values);
   if (!filled.ok) throw new Error(filled.rule);
-  return filled.raw;
+  return filled.raw();
 }
 
 async function parsed(source: Partial<MailSource>, values: MailFilling): Promise<ParsedMail> {

@@ -1,5 +1,5 @@
 import { bodyPart } from './body-part.ts';
-import { fixedHeaders } from './fixed-headers.ts';
+import { fixedHeaders, type SenderParts } from './fixed-headers.ts';
 import { encodeSubject, MAX_SUBJECT_LENGTH, singleLine } from './subject.ts';
 import { compileTemplate, type CompiledTemplate, type Rendered, type TemplateData } from './template.ts';
 import { htmlToText, textTemplateFromHtml } from './text-template.ts';
@@ -28,14 +28,25 @@ export interface MailFilling {
   readonly boundarySeed: string;
   readonly data: TemplateData;
 }
-export type FilledMail = { readonly ok: true; readonly raw: Buffer } | { readonly ok: false; readonly rule: string };
+/** One recipient's mail: its rendered parts, and the finished message, which is made when it is asked for. */
+export type FilledMail =
+  | {
+      readonly ok: true;
+      readonly subject: string;
+      readonly html: string | null;
+      readonly text: string;
+      /** CRLF, ASCII but for an SMTPUTF8 address; same input, same bytes. */
+      readonly raw: () => Buffer;
+    }
+  | { readonly ok: false; readonly rule: string };
 
 export interface CompiledMail {
   /** Address for MAIL FROM. */
   readonly from: string;
+  /** For providers that build the message themselves. */
+  readonly sender: SenderParts;
   /** How the text part comes about: from a template (given or derived), or from each recipient's HTML (slow). */
   readonly textFrom: 'template' | 'rendered-html';
-  /** The finished message for one recipient, CRLF, ASCII but for an SMTPUTF8 address; same input, same bytes. */
   fill(filling: MailFilling): FilledMail;
 }
 export type CompileResult =
@@ -69,7 +80,8 @@ export function compileMail(source: MailSource): CompileResult {
   const text = given?.template ?? textTemplateFromHtml(source.html ?? '');
   const parts: Parts = { headers: headers.block, subject: subject.template, html: html?.template ?? null, text };
   const textFrom = text === null ? 'rendered-html' : 'template';
-  return { ok: true, mail: { from: headers.from, textFrom, fill: (filling) => fillMail(parts, filling) } };
+  const { from, sender } = headers;
+  return { ok: true, mail: { from, sender, textFrom, fill: (filling) => fillMail(parts, filling) } };
 }
 
 function fillMail(parts: Parts, filling: MailFilling): FilledMail {
@@ -83,8 +95,10 @@ function fillMail(parts: Parts, filling: MailFilling): FilledMail {
   if (html?.ok === false) return failed('html', html.rule);
   const text = limited(parts.text?.render(filling.data, filling.date) ?? convertedText(html?.text ?? ''));
   if (!text.ok) return failed('text', text.rule);
-  const raw = message(parts.headers, filling, encodeSubject(line), text.text, html?.text ?? null);
-  return { ok: true, raw: Buffer.from(raw, 'utf8') };
+  const rendered = { subject: line, html: html?.text ?? null, text: text.text };
+  const raw = () =>
+    Buffer.from(message(parts.headers, filling, encodeSubject(line), rendered.text, rendered.html), 'utf8');
+  return { ok: true, ...rendered, raw };
 }
 
 function message(headers: string, filling: MailFilling, subject: string, text: string, html: string | null): string {

@@ -6,8 +6,21 @@ export interface HeaderSource {
   readonly replyTo?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
+/** The same as fields, not encoded. Addresses are in their form for sending. */
+export interface SenderParts {
+  readonly from: { readonly name: string | null; readonly address: string };
+  readonly replyTo: { readonly name: string | null; readonly address: string } | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
 export type FixedHeaders =
-  | { readonly ok: true; /** Ends with CRLF. */ readonly block: string; /** For MAIL FROM. */ readonly from: string }
+  | {
+      readonly ok: true;
+      /** Ends with CRLF. */
+      readonly block: string;
+      /** For MAIL FROM. */
+      readonly from: string;
+      readonly sender: SenderParts;
+    }
   | { readonly ok: false; readonly field: 'from' | 'replyTo' | 'headers'; readonly rule: string };
 
 const MAX_HEADERS = 50;
@@ -44,7 +57,16 @@ export function fixedHeaders(source: HeaderSource): FixedHeaders {
   if (block.split('\r\n').some((line) => line.length > MAX_LINE_LENGTH)) {
     return { ok: false, field: 'headers', rule: 'a header needs a line longer than 998 characters' };
   }
-  return { ok: true, block, from: from.address.send };
+  const sender = {
+    from: fieldOf(from),
+    replyTo: replyTo === null ? null : fieldOf(replyTo),
+    headers: source.headers ?? {},
+  };
+  return { ok: true, block, from: from.address.send, sender };
+}
+
+function fieldOf({ name, address }: ParsedMailbox): SenderParts['from'] {
+  return { name: name ?? null, address: address.send };
 }
 
 function senderOf(text: string): ReturnType<typeof parseMailbox> {

@@ -8,6 +8,7 @@ import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
 import { expireOperations } from '../operations/expire-operations.ts';
+import { linkReceipts } from '../receipts/link-receipts.ts';
 import { PollingLoop, type PollingLoopHealth, type RunResult } from '../runtime/polling-loop.ts';
 import type { ProcessPart } from '../runtime/process-part.ts';
 
@@ -65,6 +66,9 @@ export class MaintenanceService implements ProcessPart {
       ),
       loop('expire', 500, 2_000, async () =>
         (await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
+      ),
+      loop('link-receipts', 2_000, 5_000, async () =>
+        (await linkReceipts(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
       ),
       prune('prune-inbox', pruneInbox, settings.inboxRetentionDays),
       prune('prune-dead-letters', pruneDeadLetters, settings.deadLetterDays),

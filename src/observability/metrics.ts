@@ -2,10 +2,19 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { counter, type CounterOf, gauge, type GaugeOf, histogram, type HistogramOf } from './metric-kinds.ts';
 
 export type RecordOutcome = 'fresh' | 'duplicate' | 'conflict' | 'dead';
-/** The kinds of DeliveryResult, and `unrecorded` for a try whose claim was lost before its result was stored. */
+/** What is known after one call. */
 export type AttemptOutcome =
-  'accepted' | 'not-sent' | 'throttled' | 'rejected' | 'account' | 'ambiguous' | 'unrecorded';
-export type DispatchStep = 'claim' | 'commit-intents' | 'call' | 'record' | 'rescue';
+  | 'accepted'
+  | 'not-sent'
+  | 'throttled'
+  | 'rejected'
+  | 'suppressed'
+  | 'account'
+  | 'ambiguous'
+  | 'duplicate'
+  | 'concurrent'
+  | 'key-mismatch';
+export type DispatchStep = 'commit-intents' | 'record' | 'resolve';
 export type OldestOf = 'queued' | 'claimed' | 'outbox';
 export type BatchOf = 'inbox' | 'outbox' | 'claim' | 'intent' | 'record' | 'materialise';
 
@@ -33,6 +42,7 @@ export interface Metrics {
   readonly callSeconds: HistogramOf<{ provider: string; outcome: AttemptOutcome }>;
   readonly claimLosses: CounterOf<{ step: DispatchStep }>;
   readonly suppressed: CounterOf<{ where: 'audience' | 'intent' | 'outbox' }>;
+  readonly resolutionSteps: CounterOf<{ provider: string; step: string; state: string }>;
   readonly unknown: CounterOf<{ cause: 'ambiguous' | 'lease-expired' }>;
   readonly outboxPublished: CounterOf<{ topic: string }>;
   readonly oldestAgeSeconds: GaugeOf<{ of: OldestOf }>;
@@ -118,6 +128,11 @@ function dispatchMetrics(registry: Registry) {
       name: 'einmal_suppressed_total',
       help: 'Operations stopped by a suppression, by the place that found it',
       labels: ['where'],
+    }),
+    resolutionSteps: counter<{ provider: string; step: string; state: string }>(registry, {
+      name: 'einmal_resolution_steps_total',
+      help: 'Steps for unknown outcomes, and the state after each: unknown while it is not resolved',
+      labels: ['provider', 'step', 'state'],
     }),
     unknown: counter<{ cause: 'ambiguous' | 'lease-expired' }>(registry, {
       name: 'einmal_unknown_total',

@@ -31,12 +31,12 @@ export function createObservers(metrics: Metrics, wakeRelay: () => void) {
       claimed(operations: number): void {
         metrics.batchSize.observe({ of: 'claim' }, operations);
       },
-      called(provider: string, result: { readonly kind: DeliveryKind }, seconds: number): void {
+      called(provider: string, result: { readonly kind: OutcomeKind }, seconds: number): void {
         metrics.attempts.inc({ provider, outcome: result.kind });
         metrics.callSeconds.observe({ provider, outcome: result.kind }, seconds);
       },
-      recorded(result: { readonly kind: DeliveryKind }): void {
-        if (result.kind === 'ambiguous') metrics.unknown.inc({ cause: 'ambiguous' });
+      recorded(result: { readonly kind: OutcomeKind }): void {
+        if (LEAVES_OPEN.has(result.kind)) metrics.unknown.inc({ cause: 'ambiguous' });
         wakeRelay();
       },
       notCalled(why: string): void {
@@ -45,11 +45,26 @@ export function createObservers(metrics: Metrics, wakeRelay: () => void) {
       rescued(_queued: number, unknown: number): void {
         metrics.unknown.inc({ cause: 'lease-expired' }, unknown);
       },
-      claimLost(step: 'commit-intents' | 'record'): void {
+      claimLost(step: 'commit-intents' | 'record' | 'resolve'): void {
         metrics.claimLosses.inc({ step });
+      },
+      resolved(provider: string, step: string, state: string): void {
+        metrics.resolutionSteps.inc({ provider, step, state });
+        wakeRelay();
       },
     },
   };
 }
 
-type DeliveryKind = 'accepted' | 'not-sent' | 'throttled' | 'rejected' | 'account' | 'ambiguous';
+type OutcomeKind =
+  | 'accepted'
+  | 'not-sent'
+  | 'throttled'
+  | 'rejected'
+  | 'suppressed'
+  | 'account'
+  | 'ambiguous'
+  | 'duplicate'
+  | 'concurrent'
+  | 'key-mismatch';
+const LEAVES_OPEN: ReadonlySet<OutcomeKind> = new Set(['ambiguous', 'duplicate', 'concurrent', 'key-mismatch']);

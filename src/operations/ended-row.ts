@@ -17,7 +17,7 @@ export interface EndedRow {
 
 export function endedEvents(
   events: EventWriter,
-  state: 'cancelled' | 'expired' | 'unknown',
+  state: 'cancelled' | 'expired',
   rows: readonly EndedRow[],
 ): OutboxEntry[] {
   return rows.map((row) =>

@@ -18,25 +18,39 @@ export const OPERATION_STATES = [
 
 export type OperationState = (typeof OPERATION_STATES)[number];
 
+/** Somebody decided that an earlier call had no effect, and then evidence came that it had one: it is not called again. */
+const EVIDENCE_OF_AN_EARLIER_CALL = ['accepted', 'delivered', 'bounced', 'complained'] as const;
+
 /**
  * Which state may follow which. Every statement that changes a state names the state it comes from: those with one state
  * on each side are held to this table by a test, and the published states of every operation by `npm run prove`.
  */
 export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, readonly OperationState[]>> = {
-  'awaiting-approval': ['queued', 'expired', 'cancelled'],
-  queued: ['claimed', 'expired', 'cancelled'],
-  claimed: ['queued', 'calling', 'suppressed', 'rejected', 'expired', 'cancelled', 'awaiting-approval'],
-  calling: ['accepted', 'rejected', 'unknown', 'queued', 'dead'],
-  unknown: ['accepted', 'delivered', 'bounced', 'complained', 'rejected', 'queued', 'dead'],
-  accepted: ['delivered', 'bounced', 'complained'],
+  'awaiting-approval': ['queued', 'expired', 'cancelled', ...EVIDENCE_OF_AN_EARLIER_CALL],
+  queued: ['claimed', 'expired', 'cancelled', ...EVIDENCE_OF_AN_EARLIER_CALL],
+  claimed: [
+    'queued',
+    'calling',
+    'suppressed',
+    'rejected',
+    'expired',
+    'cancelled',
+    'awaiting-approval',
+    'dead',
+    ...EVIDENCE_OF_AN_EARLIER_CALL,
+  ],
+  calling: ['accepted', 'rejected', 'suppressed', 'unknown', 'queued', 'dead'],
+  unknown: ['accepted', 'delivered', 'bounced', 'complained', 'rejected', 'suppressed', 'queued', 'dead'],
+  // A provider may refuse what it has taken, and a peer on Kafka takes what is suppressed before it is published.
+  accepted: ['delivered', 'bounced', 'complained', 'rejected', 'suppressed'],
   delivered: ['bounced', 'complained'],
   bounced: ['complained'],
   complained: [],
-  suppressed: [],
+  suppressed: EVIDENCE_OF_AN_EARLIER_CALL,
   rejected: [],
-  expired: [],
-  cancelled: [],
-  dead: [],
+  expired: EVIDENCE_OF_AN_EARLIER_CALL,
+  cancelled: EVIDENCE_OF_AN_EARLIER_CALL,
+  dead: EVIDENCE_OF_AN_EARLIER_CALL,
 };
 
 /** Nothing more will be done by us; receipts may still raise `accepted` and what follows it. */

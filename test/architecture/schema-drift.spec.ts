@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { expect, inject, it } from 'vitest';
 import { OPERATION_STATES } from '../../src/operations/operation.states.ts';
 import { CAMPAIGN_STATES } from '../../src/campaigns/campaign.states.ts';
+import { migrations } from '../../migrations/index.ts';
 import { createDatabase } from '../support/database.ts';
 import { migrateUp } from '../support/migrate-up.ts';
 import { projectRoot } from '../support/stack/folders.ts';
@@ -24,9 +25,11 @@ it('migrations go up, down and up again, and down leaves nothing', async () => {
   await using database = await fresh();
   await migrateUp(database.url);
   const first = await dumpSchema(database.url);
-  await promisify(execFile)(process.execPath, [join(projectRoot, 'dist/src/cli/migrate.js'), 'down'], {
-    env: { ...process.env, DATABASE_URL: database.url },
-  });
+  for (const _ of migrations) {
+    await promisify(execFile)(process.execPath, [join(projectRoot, 'dist/src/cli/migrate.js'), 'down'], {
+      env: { ...process.env, DATABASE_URL: database.url },
+    });
+  }
   expect(await dumpSchema(database.url)).not.toContain('CREATE TABLE');
   await migrateUp(database.url);
   expect(await dumpSchema(database.url)).toBe(first);

@@ -7,6 +7,15 @@ import { endClaims } from './sql-guards/end-claims.ts';
 import { observe, textOf, without } from './sql-guards/guard-case.ts';
 import { recordResults } from './sql-guards/record-results.ts';
 import { rescueExpired } from './sql-guards/rescue-expired.ts';
+import { settleUnknowns } from './sql-guards/settle-unknowns.ts';
+import {
+  claimUnknowns,
+  commitReplays,
+  probeProvider,
+  recordReplays,
+  settleByEvidence,
+  stopProvider,
+} from './sql-guards/resolve.ts';
 
 let rig: DispatchRig;
 
@@ -16,7 +25,17 @@ beforeAll(async () => {
 afterAll(async () => await rig.tearDown());
 beforeEach(async () => await rig.reset());
 
-const statements = [claimOperations, commitIntents, endClaims, recordResults, rescueExpired, cancelOperations];
+const resolution = [claimUnknowns, commitReplays, recordReplays, settleByEvidence, stopProvider, probeProvider];
+const statements = [
+  ...resolution,
+  claimOperations,
+  commitIntents,
+  endClaims,
+  recordResults,
+  rescueExpired,
+  cancelOperations,
+  settleUnknowns,
+];
 
 describe.each(statements)('$file', ({ file, cases }) => {
   const text = textOf(file);

@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
     expect(await first.stop()).toBe(0);
     expect(await rig.states()).toEqual({ queued: 18, calling: 2 });
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 2 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 2, released: 0 });
   });
 });
 
@@ -79,6 +79,7 @@ describe('a stop during the claim', () => {
       () => worker.pipeline,
       [worker.lane],
       rescue,
+      worker.resolver,
       { min: 10, max: 10 },
       silentLogger,
     );

@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { SmtpConfig } from '../../src/providers/smtp/smtp-config.ts';
 import {
   closeProviders,
+  deliver,
   IMPATIENT_MS,
   kindOf,
   mailTo,
@@ -20,7 +21,7 @@ afterEach(closeProviders);
 afterAll(stopSinks);
 
 async function kindAndCode(sink: SmtpSink, change: Partial<SmtpConfig>): Promise<string> {
-  const result = await providerFor(sink, change).deliver(mailTo('a@b.org'), PATIENT_MS);
+  const result = await deliver(providerFor(sink, change), mailTo('a@b.org'), PATIENT_MS);
   return `${result.kind} ${result.code}`;
 }
 
@@ -30,18 +31,18 @@ describe('SMTP provider and its server', () => {
     const provider = providerFor(sink, { connections: 5 });
     expect(provider).toMatchObject({ name: 'sink', concurrency: 5 });
     expect((await sink.stats()).connections).toBe(0);
-    for (const n of [1, 2, 3]) await provider.deliver(mailTo('a@b.org', n), PATIENT_MS);
+    for (const n of [1, 2, 3]) await deliver(provider, mailTo('a@b.org', n), PATIENT_MS);
     expect((await sink.stats()).connections).toBe(1);
   });
 
   it('gets over a server that went away while the connection was idle', async () => {
     const first = await sinkWith({});
     const provider = providerFor(first);
-    expect((await provider.deliver(mailTo('a@b.org', 1), PATIENT_MS)).kind).toBe('accepted');
+    expect((await deliver(provider, mailTo('a@b.org', 1), PATIENT_MS)).kind).toBe('accepted');
     await first.kill();
-    expect((await provider.deliver(mailTo('a@b.org', 2), PATIENT_MS)).kind).toBe('not-sent');
+    expect((await deliver(provider, mailTo('a@b.org', 2), PATIENT_MS)).kind).toBe('not-sent');
     const second = await sinkWith({ port: first.port });
-    const result = await provider.deliver(mailTo('a@b.org', 3), PATIENT_MS);
+    const result = await deliver(provider, mailTo('a@b.org', 3), PATIENT_MS);
     expect(result.kind).toBe('accepted');
     expect(await second.counts()).toEqual(new Map([['<3@b.org>', 1]]));
   });
@@ -49,12 +50,12 @@ describe('SMTP provider and its server', () => {
   it('is not-sent where nobody listens or no such host is', async () => {
     const sink = await sinkWith({});
     await sink.stop();
-    expect(await providerFor(sink).deliver(mailTo('a@b.org'), PATIENT_MS)).toMatchObject({
+    expect(await deliver(providerFor(sink), mailTo('a@b.org'), PATIENT_MS)).toMatchObject({
       kind: 'not-sent',
       code: 'ECONNREFUSED',
     });
     const nowhere = providerFor({ host: 'no-such-host.invalid', port: 25 });
-    expect((await nowhere.deliver(mailTo('a@b.org'), PATIENT_MS)).kind).toBe('not-sent');
+    expect((await deliver(nowhere, mailTo('a@b.org'), PATIENT_MS)).kind).toBe('not-sent');
   });
 
   it('stands a server that lets DATA pass after a refused recipient, and gives nobody anything', async () => {
@@ -64,8 +65,8 @@ describe('SMTP provider and its server', () => {
       { phase: 'data', nth: 1, action: { do: 'reply', line: '354 go on' } },
     ]);
     const provider = providerFor(sink);
-    expect(kindOf(await provider.deliver(mailTo('jane@b.org', 1), PATIENT_MS))).toBe('rejected recipient');
-    expect(kindOf(await provider.deliver(mailTo('jane@b.org', 2), PATIENT_MS))).toBe('accepted');
+    expect(kindOf(await deliver(provider, mailTo('jane@b.org', 1), PATIENT_MS))).toBe('rejected recipient');
+    expect(kindOf(await deliver(provider, mailTo('jane@b.org', 2), PATIENT_MS))).toBe('accepted');
     expect(await sink.counts()).toEqual(new Map([['<2@b.org>', 1]]));
   });
 
@@ -74,7 +75,7 @@ describe('SMTP provider and its server', () => {
     await sink.script([{ phase: 'body', action: { do: 'stall' } }]);
     // More than the buffers of both ends hold, so that the end of the mail is still here.
     const mail = { ...mailTo('a@b.org'), raw: Buffer.alloc(32 * 1024 * 1024, `${'x'.repeat(76)}\r\n`) };
-    expect(await providerFor(sink).deliver(mail, 1000)).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
+    expect(await deliver(providerFor(sink), mail, 1000)).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
     await sink.release();
     expect(await settledStats(sink)).toMatchObject({ goAheads: 1, dots: 0, accepted: 0 });
   });
@@ -93,12 +94,12 @@ describe('SMTP provider and its server', () => {
   it('refuses an international local part where SMTPUTF8 is not offered, and goes on', async () => {
     const sink = await sinkWith({ extensions: ['PIPELINING'] });
     const provider = providerFor(sink);
-    expect(await provider.deliver(mailTo('jörg@b.org', 1), PATIENT_MS)).toMatchObject({
+    expect(await deliver(provider, mailTo('jörg@b.org', 1), PATIENT_MS)).toMatchObject({
       kind: 'rejected',
       what: 'message',
       code: 'ESMTPUTF8',
     });
-    expect((await provider.deliver(mailTo('a@b.org', 2), PATIENT_MS)).kind).toBe('accepted');
+    expect((await deliver(provider, mailTo('a@b.org', 2), PATIENT_MS)).kind).toBe('accepted');
     expect(await sink.stats()).toMatchObject({ connections: 1, transactions: 1 });
   });
 });
@@ -148,31 +149,31 @@ describe.each([
   it('delivers where the certificate is good enough, and sends nothing where it is not', async () => {
     const server = await tlsServer(options);
     const lenient = providerFor(server, { security, tlsRejectUnauthorized: false });
-    expect((await lenient.deliver(mailTo('a@b.org'), PATIENT_MS)).kind).toBe('accepted');
+    expect((await deliver(lenient, mailTo('a@b.org'), PATIENT_MS)).kind).toBe('accepted');
     expect(server.mails).toHaveLength(1);
     const strict = providerFor(server, { security });
-    expect((await strict.deliver(mailTo('a@b.org'), PATIENT_MS)).kind).toBe('not-sent');
+    expect((await deliver(strict, mailTo('a@b.org'), PATIENT_MS)).kind).toBe('not-sent');
     expect(server.mails).toHaveLength(1);
   });
 
   it('never goes on in the clear', async () => {
     const sink = await sinkWith({});
     const provider = providerFor(sink, { security, tlsRejectUnauthorized: false });
-    expect((await provider.deliver(mailTo('a@b.org'), PATIENT_MS)).kind).toBe('not-sent');
+    expect((await deliver(provider, mailTo('a@b.org'), PATIENT_MS)).kind).toBe('not-sent');
     expect(await sink.stats()).toMatchObject({ connections: 1, transactions: 0 });
   });
 
   it('leaves nothing that goes out after the time is over', async () => {
     const server = await tlsServer(options);
     const provider = providerFor(server, { security, tlsRejectUnauthorized: false });
-    expect((await provider.deliver(mailTo('a@b.org', 1), PATIENT_MS)).kind).toBe('accepted');
-    expect(await provider.deliver(mailTo('slow@b.org', 2), IMPATIENT_MS)).toMatchObject({
+    expect((await deliver(provider, mailTo('a@b.org', 1), PATIENT_MS)).kind).toBe('accepted');
+    expect(await deliver(provider, mailTo('slow@b.org', 2), IMPATIENT_MS)).toMatchObject({
       kind: 'not-sent',
       code: 'timeout',
     });
     server.goOn();
     // A later mail has gone the whole way, so an earlier one would have arrived.
-    expect((await provider.deliver(mailTo('b@b.org', 3), PATIENT_MS)).kind).toBe('accepted');
+    expect((await deliver(provider, mailTo('b@b.org', 3), PATIENT_MS)).kind).toBe('accepted');
     expect(server.mails.join('')).not.toContain('<2@b.org>');
   });
 });

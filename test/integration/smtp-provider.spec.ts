@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { DeliveryResult } from '../../src/providers/provider.port.ts';
+import type { CallOutcome } from '../../src/providers/provider.port.ts';
 import {
   closeProviders,
+  deliver,
   IMPATIENT_MS,
   kindOf,
   mailTo,
@@ -32,10 +33,10 @@ describe.each([
     await sink.reset();
   });
 
-  async function oneTry(rules: readonly SinkRule[], timeoutMs: number): Promise<DeliveryResult> {
+  async function oneTry(rules: readonly SinkRule[], timeoutMs: number): Promise<CallOutcome> {
     await sink.script(rules);
     const provider = providerFor(sink);
-    const result = await provider.deliver(mailTo('jane@b.org'), timeoutMs);
+    const result = await deliver(provider, mailTo('jane@b.org'), timeoutMs);
     await provider.close();
     return result;
   }
@@ -43,7 +44,7 @@ describe.each([
   it('delivers the very bytes, once, and takes the queue id for the effect', async () => {
     const mail = mailTo('jane@b.org');
     const provider = providerFor(sink);
-    const result = await provider.deliver(mail, PATIENT_MS);
+    const result = await deliver(provider, mail, PATIENT_MS);
     expect(result).toMatchObject({
       kind: 'accepted',
       code: 'smtp-250',
@@ -143,7 +144,7 @@ describe.each([
       'slow@b.org',
       'e@b.org',
     ].entries()) {
-      results.push(kindOf(await provider.deliver(mailTo(to, n), to.startsWith('slow') ? IMPATIENT_MS : PATIENT_MS)));
+      results.push(kindOf(await deliver(provider, mailTo(to, n), to.startsWith('slow') ? IMPATIENT_MS : PATIENT_MS)));
     }
     expect(results).toEqual([
       'accepted',
@@ -163,9 +164,9 @@ describe.each([
   it('lets later deliveries wait for the connection, but no longer than they may', async () => {
     await sink.script([{ phase: 'rcpt', recipient: 'slow', action: { do: 'stall' } }]);
     const provider = providerFor(sink);
-    const slow = provider.deliver(mailTo('slow@b.org', 1), PATIENT_MS);
-    const hasty = await provider.deliver(mailTo('a@b.org', 2), IMPATIENT_MS);
-    const patient = provider.deliver(mailTo('b@b.org', 3), PATIENT_MS);
+    const slow = deliver(provider, mailTo('slow@b.org', 1), PATIENT_MS);
+    const hasty = await deliver(provider, mailTo('a@b.org', 2), IMPATIENT_MS);
+    const patient = deliver(provider, mailTo('b@b.org', 3), PATIENT_MS);
     expect(hasty).toMatchObject({ kind: 'not-sent', code: 'timeout' });
     await sink.release();
     expect((await slow).kind).toBe('accepted');
@@ -176,19 +177,22 @@ describe.each([
   it('takes the shorter of the two limits, and nothing at no time', async () => {
     await sink.script([{ phase: 'dot', action: { do: 'stall' } }]);
     const provider = providerFor(sink, { timeoutMs: IMPATIENT_MS });
-    expect(await provider.deliver(mailTo('a@b.org'), PATIENT_MS)).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
-    expect(await provider.deliver(mailTo('a@b.org'), 0)).toMatchObject({ kind: 'not-sent', code: 'timeout' });
-    expect(await provider.deliver(mailTo('a@b.org'), Number.NaN)).toMatchObject({ kind: 'not-sent', code: 'timeout' });
+    expect(await deliver(provider, mailTo('a@b.org'), PATIENT_MS)).toMatchObject({
+      kind: 'ambiguous',
+      code: 'timeout',
+    });
+    expect(await deliver(provider, mailTo('a@b.org'), 0)).toMatchObject({ kind: 'not-sent', code: 'timeout' });
+    expect(await deliver(provider, mailTo('a@b.org'), Number.NaN)).toMatchObject({ kind: 'not-sent', code: 'timeout' });
   });
 
   it('sends international local parts with SMTPUTF8', async () => {
-    expect((await providerFor(sink).deliver(mailTo('jörg@b.org'), PATIENT_MS)).kind).toBe('accepted');
+    expect((await deliver(providerFor(sink), mailTo('jörg@b.org'), PATIENT_MS)).kind).toBe('accepted');
     expect(await sink.recipients()).toEqual(new Map([['jörg@b.org', 1]]));
   });
 
   it('does not start what the server announces as too large', async () => {
     const mail = { ...mailTo('a@b.org'), raw: Buffer.alloc(10_001, 0x78) };
-    expect(await providerFor(sink).deliver(mail, PATIENT_MS)).toMatchObject({
+    expect(await deliver(providerFor(sink), mail, PATIENT_MS)).toMatchObject({
       kind: 'rejected',
       what: 'message',
       code: 'too-large',
@@ -204,7 +208,7 @@ describe.each([
   ])('never puts %j from %j on the wire', async (to, from, what) => {
     const { connections } = await sink.stats();
     const mail = { ...mailTo('a@b.org'), envelope: { from, to } };
-    expect(await providerFor(sink).deliver(mail, PATIENT_MS)).toMatchObject({ kind: 'rejected', what });
+    expect(await deliver(providerFor(sink), mail, PATIENT_MS)).toMatchObject({ kind: 'rejected', what });
     expect((await sink.stats()).connections).toBe(connections);
   });
 
@@ -217,11 +221,11 @@ describe.each([
   it('closes after what is in flight, and takes nothing more', async () => {
     await sink.script([{ phase: 'dot', action: { do: 'stall' } }]);
     const provider = providerFor(sink, { connections: 1 });
-    const inFlight = provider.deliver(mailTo('a@b.org', 1), PATIENT_MS);
-    const waiting = provider.deliver(mailTo('b@b.org', 2), PATIENT_MS);
+    const inFlight = deliver(provider, mailTo('a@b.org', 1), PATIENT_MS);
+    const waiting = deliver(provider, mailTo('b@b.org', 2), PATIENT_MS);
     const closing = provider.close();
     expect(await waiting).toMatchObject({ kind: 'not-sent', code: 'closed' });
-    expect(await provider.deliver(mailTo('c@b.org', 3), PATIENT_MS)).toMatchObject({
+    expect(await deliver(provider, mailTo('c@b.org', 3), PATIENT_MS)).toMatchObject({
       kind: 'not-sent',
       code: 'closed',
     });
@@ -234,7 +238,7 @@ describe.each([
   it('does not wait for ever when it closes', async () => {
     await sink.script([{ phase: 'dot', action: { do: 'stall' } }]);
     const provider = providerFor(sink);
-    const inFlight = provider.deliver(mailTo('a@b.org'), PATIENT_MS);
+    const inFlight = deliver(provider, mailTo('a@b.org'), PATIENT_MS);
     await vi.waitFor(async () => expect((await sink.stats()).stalled).toBe(1), { timeout: 10_000 });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const closing = provider.close();
@@ -250,7 +254,7 @@ describe.each([
     const { connections } = await sink.stats();
     const numbers = Array.from({ length: 300 }, (_, n) => n);
     const results = await Promise.all(
-      numbers.map(async (n) => await provider.deliver(mailTo(`u${n}@b.org`, n), PATIENT_MS)),
+      numbers.map(async (n) => await deliver(provider, mailTo(`u${n}@b.org`, n), PATIENT_MS)),
     );
     expect(new Set(results.map((result) => result.kind))).toEqual(new Set(['accepted']));
     expect(await sink.stats()).toMatchObject({

@@ -10,6 +10,7 @@ const event = (what: string, id: string, operationId?: string): PeerEvent => ({
   causationId: null,
   key: `demo/${operationId ?? 'cmp'}`,
   data: operationId ? { operationId } : {},
+  flaw: null,
 });
 const operation = (operationId: string, state: OperationState) => ({
   operationId,
@@ -47,6 +48,12 @@ describe('what the events tell', () => {
     expect(told(event('accepted', '1', 'a'), event('unknown', '2', 'a')).faults()).toEqual([
       'a: unknown after accepted',
     ]);
+  });
+
+  it('is at fault when an event is not as the AsyncAPI document says, first or repeated', () => {
+    const flawed = { ...event('accepted', '1', 'a'), flaw: 'data/state is required' };
+    expect(told(flawed).faults()).toEqual(['data/state is required']);
+    expect(told(event('accepted', '1', 'a'), flawed).faults()).toEqual(['data/state is required']);
   });
 
   it('is at fault when a step of the campaign comes too early', () => {

@@ -26,6 +26,7 @@ export class ToldEvents {
   take(events: readonly PeerEvent[]): void {
     for (; this.#read < events.length; this.#read++) {
       const event = events[this.#read];
+      if (event?.flaw) this.#faults.push(event.flaw);
       if (event && this.#isFirst(event)) this.#note(event);
     }
   }
@@ -38,7 +39,7 @@ export class ToldEvents {
       .map(({ operationKey, state }) => `no event says that ${operationKey} is ${state}`);
   }
 
-  /** What was out of order, or told twice under two ids. */
+  /** What was out of order, told twice under two ids, or not as the AsyncAPI document says. */
   faults(): readonly string[] {
     return this.#faults;
   }

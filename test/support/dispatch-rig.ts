@@ -162,7 +162,7 @@ export async function createDispatchRig(databaseUrl: string, template: string): 
       await closeWorkers();
       await query(
         `TRUNCATE operations, operation_requests, attempts, rate_tokens, outbox, campaigns, campaign_revisions,
-           campaign_exclusions, subscribers, suppressions, approvals, outbox_buckets, outbox_relays`,
+           campaign_exclusions, subscribers, suppressions, receipts, evidence, audit, provider_stops, approvals, outbox_buckets, outbox_relays`,
       );
       await sink.reset();
     },

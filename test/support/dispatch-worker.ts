@@ -1,69 +1,114 @@
+import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Lane, Rate } from '../../src/dispatch/claim-operations.ts';
-import { MailComposer } from '../../src/dispatch/compose-mail.ts';
+import { Composer } from '../../src/dispatch/compose.ts';
 import type { DispatchObserver } from '../../src/dispatch/dispatch-observer.ts';
 import { DispatchPipeline } from '../../src/dispatch/dispatch.pipeline.ts';
 import { ProviderLane } from '../../src/dispatch/provider-lane.ts';
+import { ProviderStops } from '../../src/dispatch/provider-stops.ts';
+import { Canaries } from '../../src/dispatch/resolve/canaries.ts';
+import { ResolvePipeline } from '../../src/dispatch/resolve/resolve.pipeline.ts';
+import type { Abilities } from '../../src/providers/abilities.ts';
 import type { EventWriter } from '../../src/messaging/outbox/produced-event.ts';
 import type { Logger, LogFields } from '../../src/observability/logger.ts';
-import type { DeliveryResult, MailProvider, OutgoingMail } from '../../src/providers/provider.port.ts';
+import type {
+  CallOutcome,
+  LookupOutcome,
+  LookupQuery,
+  Outgoing,
+  OutgoingMail,
+  Prepared,
+  Provider,
+  Shape,
+} from '../../src/providers/provider.port.ts';
 import { createSmtpProvider } from '../../src/providers/smtp/smtp.provider.ts';
 import type { TenantDirectory } from '../../src/tenants/tenant-directory.ts';
 import { eventually } from './eventually.ts';
 
 export interface WorkerOptions {
   /** Instead of SMTP to the sink. */
-  readonly provider?: MailProvider;
+  readonly provider?: Provider;
   readonly tenants?: readonly string[];
   readonly leaseSeconds?: number;
   readonly timeoutMs?: number;
   readonly connections?: number;
   readonly claimBatch?: number;
   readonly claimBatchMax?: number;
-  readonly accountPauseMs?: number;
+  readonly accountPauseSeconds?: number;
   readonly rate?: Rate;
 }
 
 /** A dispatcher in this process, driven by hand, with what it said and counted. */
 export interface Worker {
   readonly pipeline: DispatchPipeline;
+  readonly resolver: ResolvePipeline;
+  readonly canaries: Canaries;
   readonly lane: ProviderLane;
-  readonly claimLost: ('commit-intents' | 'record')[];
+  readonly claimLost: ('commit-intents' | 'record' | 'resolve')[];
   readonly notCalled: string[];
-  readonly recorded: DeliveryResult['kind'][];
-  readonly called: DeliveryResult['kind'][];
+  readonly recorded: CallOutcome['kind'][];
+  readonly called: CallOutcome['kind'][];
   readonly logs: { readonly event: string; readonly fields: LogFields }[];
   /** Claims again and again until `probe` says true. */
   workUntil(what: string, probe: () => Promise<boolean> | boolean, deadlineMs?: number): Promise<void>;
+  /** One look at what is unknown, each step to its end. */
+  resolveOnce(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Answers calls as it is told and remembers them. */
-export class ScriptedProvider implements MailProvider {
+export const NO_ABILITIES: Abilities = {
+  key: { kind: 'none' },
+  lookup: { kind: 'none' },
+  receipt: { kind: 'none' },
+  limits: { maxBytes: 1_000_000 },
+};
+
+type Answer = (mail: OutgoingMail, nth: number) => CallOutcome | Promise<CallOutcome>;
+
+/** Answers calls and lookups as it is told and remembers them. */
+export class ScriptedProvider implements Provider {
   readonly name = 'main';
   readonly concurrency: number;
+  readonly abilities: Abilities;
+  account = 'account-1';
+  shape: Shape = null;
   readonly calls: OutgoingMail[] = [];
-  readonly #answer: (mail: OutgoingMail, nth: number) => DeliveryResult | Promise<DeliveryResult>;
+  /** What was sent, hashed, by call. */
+  readonly hashes: string[] = [];
+  readonly lookups: LookupQuery[] = [];
+  answerLookup: (query: LookupQuery, nth: number) => LookupOutcome | Promise<LookupOutcome> = () => MISS;
+  readonly #answer: Answer;
 
-  constructor(
-    answer: (mail: OutgoingMail, nth: number) => DeliveryResult | Promise<DeliveryResult> = () => ACCEPTED,
-    concurrency = 4,
-  ) {
+  constructor(answer: Answer = () => ACCEPTED, concurrency = 4, abilities: Partial<Abilities> = {}) {
     this.#answer = answer;
     this.concurrency = concurrency;
+    this.abilities = { ...NO_ABILITIES, ...abilities };
   }
 
-  async deliver(mail: OutgoingMail): Promise<DeliveryResult> {
-    this.calls.push(mail);
-    return await this.#answer(mail, this.calls.length);
+  prepare(outgoing: Outgoing, shape: Shape): Prepared {
+    if (outgoing.kind !== 'email') return { ok: false, rule: 'kind: takes mails only' };
+    const hash = createHash('sha256').update(outgoing.raw()).update(JSON.stringify(shape)).digest();
+    return { ok: true, call: { hash, send: async () => await this.#send(outgoing, hash) } };
+  }
+
+  async lookup(query: LookupQuery): Promise<LookupOutcome> {
+    this.lookups.push(query);
+    return await this.answerLookup(query, this.lookups.length);
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
+
+  async #send(mail: OutgoingMail, hash: Buffer): Promise<CallOutcome> {
+    this.calls.push(mail);
+    this.hashes.push(hash.toString('hex'));
+    return await this.#answer(mail, this.calls.length);
+  }
 }
 
-export const ACCEPTED: DeliveryResult = { kind: 'accepted', effectId: 'effect', code: 'smtp-250', diagnostic: 'ok' };
+export const MISS: LookupOutcome = { kind: 'miss', code: 'http-200', diagnostic: 'nothing found' };
+export const ACCEPTED: CallOutcome = { kind: 'accepted', effectId: 'effect', code: 'smtp-250', diagnostic: 'ok' };
 
 export interface WorkerPlace {
   readonly dataSource: DataSource;
@@ -79,34 +124,49 @@ export function createWorker(place: WorkerPlace, options: WorkerOptions): Worker
   const lane = new ProviderLane(provider, {
     claimBatch: options.claimBatch ?? 20,
     claimBatchMax: options.claimBatchMax ?? 500,
-    accountPauseMs: options.accountPauseMs ?? 60_000,
   });
   const seen = { claimLost: [], notCalled: [], recorded: [], called: [], logs: [] } as Pick<
     Worker,
     'claimLost' | 'notCalled' | 'recorded' | 'called' | 'logs'
   >;
   const lanes: Lane[] = (options.tenants ?? ['demo']).map((tenantId) => ({ tenantId, provider: 'main' }));
+  const { dataSource, events, tenants, outbox } = place;
+  const composer = new Composer(dataSource, tenants);
+  const leaseSeconds = options.leaseSeconds ?? 60;
+  const logger = loggerTo(seen.logs);
+  const stopSettings = { pauseSeconds: options.accountPauseSeconds ?? 60, probeSeconds: leaseSeconds };
+  const stops = new ProviderStops(dataSource, events, outbox, lanes, stopSettings, logger);
+  const shared = {
+    dataSource,
+    events,
+    composer,
+    providers: new Map([['main', lane]]),
+    stops,
+    canaries: new Canaries(),
+    logger,
+  };
+  const settings = { leaseSeconds, callTimeoutMs: new Map([['main', timeoutMs]]), outbox };
+  const observer = observerOf(seen);
+  const resolver = new ResolvePipeline(shared, settings, observer);
   const pipeline = new DispatchPipeline(
-    place.dataSource,
-    place.events,
-    new MailComposer(place.dataSource, place.tenants),
-    lanes,
-    new Map([['main', lane]]),
+    { ...shared, lanes, wake: () => undefined },
     {
-      leaseSeconds: options.leaseSeconds ?? 60,
-      callTimeoutMs: new Map([['main', timeoutMs]]),
+      ...settings,
       rates: options.rate ? new Map([['main', options.rate]]) : new Map(),
-      outbox: place.outbox,
       retry: { baseMs: 50, capMs: 200 },
     },
-    observerOf(seen),
-    loggerTo(seen.logs),
-    () => undefined,
+    observer,
   );
   return {
     ...seen,
     pipeline,
+    resolver,
+    canaries: shared.canaries,
     lane,
+    resolveOnce: async () => {
+      await resolver.runOnce();
+      await resolver.settled();
+    },
     workUntil: async (what, probe, deadlineMs = 20_000) => {
       await eventually(what, deadlineMs, async () => {
         await pipeline.runOnce();
@@ -114,13 +174,13 @@ export function createWorker(place: WorkerPlace, options: WorkerOptions): Worker
       });
     },
     close: async () => {
-      await pipeline.stop();
+      await Promise.all([pipeline.stop(), resolver.stop()]);
       await provider.close();
     },
   };
 }
 
-function smtpTo(sink: { host: string; port: number }, connections: number, timeoutMs: number): MailProvider {
+function smtpTo(sink: { host: string; port: number }, connections: number, timeoutMs: number): Provider {
   return createSmtpProvider({
     name: 'main',
     host: sink.host,
@@ -139,6 +199,7 @@ function observerOf(seen: Pick<Worker, 'claimLost' | 'notCalled' | 'recorded' | 
     notCalled: (why) => void seen.notCalled.push(why),
     rescued: () => undefined,
     claimLost: (step) => void seen.claimLost.push(step),
+    resolved: () => undefined,
   };
 }
 

@@ -25,7 +25,7 @@ export function domainHandlers(): HandlerRegistry {
     new CampaignRequestsHandler(events, tenants),
     new ApprovalFactsHandler(events),
     new OperationRequestsHandler(events, tenants, new OperationSettings(12)),
-    new ReceiptFactsHandler(),
+    new ReceiptFactsHandler(events),
   ]) {
     for (const [type, handler] of handlersOf(controller)) handlers.set(type, handler);
   }

@@ -4,6 +4,7 @@ import { contractOf, type ConsumedType, type DataOf } from '../../src/messaging/
 import { writeEnvelope } from '../../src/messaging/envelope.ts';
 import { patchRequestQueue } from '../../src/messaging/kafka/kafkajs-patches.ts';
 import { topicAddress } from '../../src/messaging/topics.ts';
+import { validateEvent } from './validate-event.ts';
 
 /** A fact that Einmal published, as a peer reads it. */
 export interface PeerEvent {
@@ -13,6 +14,8 @@ export interface PeerEvent {
   readonly causationId: string | null;
   readonly key: string;
   readonly data: Readonly<Record<string, unknown>>;
+  /** What the AsyncAPI document says against it, or null. */
+  readonly flaw: string | null;
 }
 
 export interface RawRecord {
@@ -112,16 +115,17 @@ interface ReadMessage {
 }
 
 function eventOf({ key, value, headers = {} }: ReadMessage): PeerEvent {
-  const header = (name: string): string | null => {
-    const found = headers[name];
-    return Buffer.isBuffer(found) ? found.toString() : null;
-  };
+  const texts = Object.fromEntries(
+    Object.entries(headers).flatMap(([name, found]) => (Buffer.isBuffer(found) ? [[name, found.toString()]] : [])),
+  );
+  const keyText = key?.toString() ?? '';
   return {
-    type: header('ce_type') ?? '',
-    id: header('ce_id') ?? '',
-    tenantId: header('ce_tenantid') ?? '',
-    causationId: header('ce_causationid'),
-    key: key?.toString() ?? '',
+    type: texts['ce_type'] ?? '',
+    id: texts['ce_id'] ?? '',
+    tenantId: texts['ce_tenantid'] ?? '',
+    causationId: texts['ce_causationid'] ?? null,
+    key: keyText,
     data: JSON.parse(value?.toString() ?? '{}') as Record<string, unknown>,
+    flaw: validateEvent(texts, value, { channel: 'events', key: keyText }),
   };
 }

@@ -4,7 +4,12 @@ import type { PublishOutcome, RecordToPublish } from '../../src/messaging/kafka/
 import { appendToOutbox } from '../../src/messaging/outbox/append-to-outbox.ts';
 import type { OutboxEntry } from '../../src/messaging/outbox/outbox-entry.ts';
 import { seedBuckets } from '../../src/messaging/outbox/outbox-statements.ts';
-import { RelayPipeline, type Publisher, type RelaySettings } from '../../src/messaging/outbox/relay.pipeline.ts';
+import {
+  RelayPipeline,
+  type OnReplaced,
+  type Publisher,
+  type RelaySettings,
+} from '../../src/messaging/outbox/relay.pipeline.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 
 /** What one publish does: how many leading records the broker stores, and what it says of them. */
@@ -58,12 +63,14 @@ export function relayOf(
   dataSource: DataSource,
   publisher: Publisher,
   settings: Partial<RelaySettings> = {},
+  onReplaced: OnReplaced = () => Promise.resolve(),
 ): RelayPipeline {
   return new RelayPipeline(
     dataSource,
     publisher,
     { ...SETTINGS, ...settings },
     { published: () => undefined },
+    onReplaced,
     silentLogger,
   );
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { defineContract } from './contract.ts';
-import { diagnostic, effectId, hash, headerText, id, operationKey, reason, uuid } from './fields.ts';
-import { operationStates, unknownPolicies } from './vocabulary.ts';
+import { diagnostic, effectId, hash, headerText, id, operationKey, reason, time, uuid } from './fields.ts';
+import { evidenceSteps, operationStates, resolvers, unknownPolicies } from './vocabulary.ts';
 
 const EXAMPLE = {
   operationKey: 'order-17:confirmation',
@@ -31,6 +31,20 @@ const judged = z.strictObject({
   code: headerText(100).describe("The provider's code, e.g. smtp-550 or 5.1.1.").optional(),
   diagnostic: diagnostic.describe('What the provider said, without addresses.').optional(),
 });
+
+/** What was done to find out, and what came of it. */
+const evidenceStep = z.strictObject({
+  step: z.enum(evidenceSteps),
+  outcome: headerText(100).describe('What came of it, e.g. `miss` of a lookup or `concurrent` of a replay.'),
+  at: time,
+  code: headerText(100).describe("The provider's code.").optional(),
+});
+
+const told = {
+  ...judged.shape,
+  unknownSince: time.describe('When the outcome became unknown.').optional(),
+  evidence: z.array(evidenceStep).max(50).describe('What was tried to find out, in order; the newest 50.').optional(),
+};
 
 const key = (data: { readonly operationId: string }): string => data.operationId;
 
@@ -127,8 +141,12 @@ export const operationRejected = defineContract({
 export const operationUnknown = defineContract({
   type: 'einmal.operation.unknown.v1',
   topic: 'events',
-  description: 'The provider was or may have been called, and nothing tells the outcome yet.',
-  schema: judged,
+  description:
+    'The provider was or may have been called, and nothing tells the outcome yet. Published again with `needsPerson` when no evidence is expected any more and a person has to decide.',
+  schema: z.strictObject({
+    ...told,
+    needsPerson: z.boolean().describe('Nothing more will be tried without a person.').optional(),
+  }),
   example: { ...EXAMPLE, attempt: 1, state: 'unknown', reason: 'lease-expired' },
   entityKey: key,
 });
@@ -138,14 +156,22 @@ export const operationResolved = defineContract({
   topic: 'events',
   description: 'An unknown outcome became known or was decided; `state` says what holds now.',
   schema: z.strictObject({
-    ...judged.shape,
+    ...told,
     resolvedBy: z
-      .enum(['replay', 'lookup', 'receipt', 'person', 'policy'])
-      .describe('By what: the same key again, asking the provider, a receipt, a person, or `onUnknown`.'),
+      .enum(resolvers)
+      .describe(
+        'By what: the same key again, asking the provider, a receipt, the answer of a worker that was taken for lost, a person, or `onUnknown`.',
+      ),
     policy: z.enum(unknownPolicies).describe('The policy, when it decided.').optional(),
-    evidence: reason.describe('What it rests on, in words or an id.').optional(),
+    doubled: z.boolean().describe('Evidence shows more than one effect.').optional(),
   }),
-  example: { ...EXAMPLE, ...called, state: 'accepted', resolvedBy: 'receipt', evidence: 'rcp_991' },
+  example: {
+    ...EXAMPLE,
+    ...called,
+    state: 'accepted',
+    resolvedBy: 'receipt',
+    evidence: [{ step: 'receipt', outcome: 'delivered', at: '2026-12-01T08:00:07.000Z', code: 'rcp_991' }],
+  },
   entityKey: key,
 });
 

@@ -56,7 +56,7 @@ describe('the registry', () => {
       approvals: 2,
       operations: 2,
       receipts: 1,
-      events: 25,
+      events: 27,
       deliveries: 1,
       'dead-letters': 0,
     });

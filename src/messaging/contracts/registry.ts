@@ -11,6 +11,7 @@ import type { Contract } from './contract.ts';
 import { deliveryRequested } from './delivery.v1.ts';
 import { operationFacts } from './operation-fact.v1.ts';
 import { operationCancelRequested, operationRequested } from './operation-request.v1.ts';
+import { providerFacts } from './provider-fact.v1.ts';
 import { receiptReported } from './receipt.v1.ts';
 import { subscriberDeleted, subscriberUpserted } from './subscriber.v1.ts';
 import {
@@ -36,7 +37,14 @@ const consumed = [
   receiptReported,
 ] as const;
 
-const produced = [...operationFacts, ...campaignFacts, suppressionAdded, suppressionLifted, deliveryRequested] as const;
+const produced = [
+  ...operationFacts,
+  ...campaignFacts,
+  suppressionAdded,
+  suppressionLifted,
+  ...providerFacts,
+  deliveryRequested,
+] as const;
 
 /** For callers that have looked up a contract and go on to check data against it. */
 export { validate } from './validate.ts';

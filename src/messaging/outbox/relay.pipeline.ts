@@ -47,6 +47,9 @@ const PERMANENT_REFUSALS: ReadonlySet<string> = new Set([
 /** Buckets whose next message the broker refuses for now, with the reason; the others go on. */
 type HeldBuckets = Map<number, ServiceError>;
 
+/** Told of messages that were replaced since their recipient is suppressed, before they leave the outbox. */
+export type OnReplaced = (messageKeys: readonly string[]) => Promise<void>;
+
 export interface RelayObserver {
   published(rows: readonly OutboxRow[]): void;
 }
@@ -63,6 +66,7 @@ export class RelayPipeline {
     private readonly publisher: Publisher,
     private readonly settings: RelaySettings,
     private readonly observer: RelayObserver,
+    private readonly onReplaced: OnReplaced,
     private readonly logger: Logger,
   ) {}
 
@@ -135,6 +139,9 @@ export class RelayPipeline {
 
   async #deletePublished(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
+    const replaced = rows.filter(({ suppressed }) => suppressed !== null);
+    // When it fails they are published again: twice the same event, but never one that the ledger does not know of.
+    if (replaced.length > 0) await this.onReplaced(replaced.map((row) => row.message_key?.toString('utf8') ?? ''));
     await deletePublished.run(this.dataSource, {
       buckets: rows.map((row) => row.bucket),
       ids: rows.map((row) => row.outbox_id),

@@ -27,7 +27,7 @@ export function planOperation(
   defaults: OperationDefaults,
 ): NewOperation {
   const { data, tenantId } = event;
-  const fault = data.kind === 'email' ? emailFault(data.request, tenant) : 'no endpoint of this name is configured';
+  const fault = data.kind === 'email' ? emailFault(data.request, tenant) : endpointFault(data.request, tenant);
   const address = data.kind === 'email' ? parseAddress(data.request.to) : undefined;
   return {
     tenantId,
@@ -39,7 +39,7 @@ export function planOperation(
     hashVersion: HASH_VERSION,
     state: fault ? 'rejected' : data.approval ? 'awaiting-approval' : 'queued',
     stateReason: fault,
-    provider: tenant.provider,
+    provider: data.kind === 'http' && fault === null ? data.request.endpoint : tenant.provider,
     priority: data.priority ?? DEFAULT_PRIORITY,
     campaign: null,
     addressKey: address?.ok ? address.key : null,
@@ -51,11 +51,22 @@ export function planOperation(
     onUnknown: data.onUnknown ?? tenant.onUnknown ?? 'hold',
     causationId: event.id,
     traceparent: event.traceparent ?? null,
-    request: data.request,
+    request: data.kind === 'email' ? frozen(data.request, tenant) : data.request,
   };
 }
 
+/** What the configuration adds is added once: a changed default sender changes no operation that is in the ledger. */
+function frozen(request: EmailRequest, tenant: TenantConfig): EmailRequest {
+  const from = request.from ?? defaultSender(tenant);
+  return from === undefined ? request : { ...request, from };
+}
+
+function endpointFault({ endpoint }: HttpRequest, tenant: TenantConfig): string | null {
+  return tenant.providers.includes(endpoint) ? null : 'request.endpoint: no endpoint of this name is configured';
+}
+
 type EmailRequest = Extract<OperationRequest, { kind: 'email' }>['request'];
+type HttpRequest = Extract<OperationRequest, { kind: 'http' }>['request'];
 
 function emailFault(request: EmailRequest, tenant: TenantConfig): string | null {
   const to = parseAddress(request.to);

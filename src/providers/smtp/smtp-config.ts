@@ -12,10 +12,19 @@ export interface SmtpConfig {
   readonly connections: number;
   /** Milliseconds; upper bound of one delivery, whatever the caller asks for. */
   readonly timeoutMs: number;
+  /** Milliseconds after which a bounce is no longer expected. */
+  readonly receiptWaitMs?: number;
   /** Name given with EHLO; the machine's host name when absent. */
   readonly ehloName?: string;
   /** false accepts any certificate: for tests only. */
   readonly tlsRejectUnauthorized?: boolean;
+}
+
+/** One transaction: one recipient, one finished message. */
+export interface SmtpMail {
+  readonly reference: string;
+  readonly envelope: { readonly from: string; readonly to: string };
+  readonly raw: Buffer;
 }
 
 /** Milliseconds that a connection may wait for its next mail: below the 5 minutes of RFC 5321 4.5.3.2.7. */

@@ -1,8 +1,8 @@
 import SMTPConnection, { type SMTPConnectionOptions } from 'nodemailer/lib/smtp-connection';
-import type { DeliveryResult, OutgoingMail } from '../provider.port.ts';
+import type { CallOutcome } from '../provider.port.ts';
 import { accepted, classifyFailure, timedOut, type SmtpFailure, type SmtpPhase } from './classify.ts';
 import { FinishedMessage } from './finished-message.ts';
-import { connectionOptions, IDLE_LIMIT_MS, type SmtpConfig } from './smtp-config.ts';
+import { connectionOptions, IDLE_LIMIT_MS, type SmtpConfig, type SmtpMail } from './smtp-config.ts';
 
 /** Milliseconds for the reply to RSET or QUIT. */
 const HOUSEKEEPING_LIMIT_MS = 5000;
@@ -32,12 +32,12 @@ export class SmtpLane {
    * @param done Called once with the result.
    * @param free Called once, when the next mail may come.
    */
-  start(mail: OutgoingMail, timeoutMs: number, done: (result: DeliveryResult) => void, free: () => void): void {
+  start(mail: SmtpMail, timeoutMs: number, done: (result: CallOutcome) => void, free: () => void): void {
     const message = new FinishedMessage(mail.raw);
     let settled = false;
     let sending = false;
     const phase = (): SmtpPhase => (message.bodyStarted ? 'body' : sending ? 'envelope' : 'connecting');
-    const settle = (result: DeliveryResult, then: AfterDelivery): void => {
+    const settle = (result: CallOutcome, then: AfterDelivery): void => {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
@@ -99,7 +99,7 @@ export class SmtpLane {
 
   #send(
     connection: SMTPConnection,
-    mail: OutgoingMail,
+    mail: SmtpMail,
     message: FinishedMessage,
     fail: (failure: SmtpFailure) => void,
     succeed: (reply: string) => void,

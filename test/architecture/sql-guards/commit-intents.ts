@@ -12,10 +12,19 @@ import {
 
 async function commit(rig: DispatchRig, statement: AnyStatement, name: string, claimSeq?: string): Promise<unknown> {
   const fence = await fenceOf(rig, name, claimSeq);
-  const rows = await statement.run(rig.dataSource, { ...fence, provider: 'main', worker: WORKER });
+  const rows = await statement.run(rig.dataSource, {
+    ...fence,
+    request_hashes: [HASH],
+    request_shapes: [null],
+    provider: 'main',
+    account: 'account',
+    worker: WORKER,
+  });
   const state = (await rig.operation(name)).state;
   return [...rows.map((row) => row['verdict']), state];
 }
+
+const HASH = Buffer.alloc(32, 1);
 
 const approval = { object: 'offer', revision: 3 };
 
@@ -172,6 +181,17 @@ export const commitIntents: GuardedStatement = {
         const cancel = `UPDATE operations SET state = 'cancelled', state_reason = 'x', claim_seq = claim_seq + 1,
           claimed_by = NULL, lease_until = NULL`;
         return (await whileHeld(rig, cancel, async () => await commit(rig, statement, 'a'))).result;
+      },
+    },
+    {
+      guard: 'the bytes of the first attempt',
+      cuts: [[`\n           WHEN o.request_hash <> i.request_hash THEN 'definition-changed'`, '']],
+      seen: ['definition-changed', 'claimed'],
+      scenario: async (rig, statement) => {
+        await rig.request(['a']);
+        await claimByHand(rig, 'a');
+        await rig.query('UPDATE operations SET request_hash = $1', [Buffer.alloc(32, 2)]);
+        return await commit(rig, statement, 'a');
       },
     },
   ],

@@ -66,6 +66,6 @@ function finishedMails({ revision, count }: PoolTask): FinishedMail[] {
     const filling: MailFilling = { to: subscriber.email, ...identity, date, data };
     const filled = template.fill(filling);
     if (!filled.ok) throw new Error(`the benchmark's mail cannot be filled: ${filled.rule}`);
-    return { envelope: { from: template.from, to: subscriber.email }, raw: filled.raw };
+    return { envelope: { from: template.from, to: subscriber.email }, raw: filled.raw() };
   });
 }

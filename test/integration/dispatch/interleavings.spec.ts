@@ -79,7 +79,7 @@ describe('between the claim and the intent', () => {
     const pass = late.pipeline.runOnce();
     await gate.reached;
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 1, unknown: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 1, unknown: 0, released: 0 });
     await next.workUntil('the next to send', async () => await rig.allIn('accepted'));
     gate.open();
     await pass;
@@ -135,7 +135,8 @@ describe('between the intent and the call', () => {
     gate.open();
     await eventually('the loss', 10_000, () => worker.claimLost.length > 0);
     expect((await rig.sink.stats()).transactions).toBe(0);
-    expect(await rig.operation('a')).toMatchObject({ state: 'unknown' });
+    // It says that it called nobody, so that nothing is unknown.
+    expect(await rig.operation('a')).toMatchObject({ state: 'queued', state_reason: 'late-result: not-sent' });
     expect(await rig.attempts('a')).toMatchObject([{ outcome: 'not-sent', code: 'not-called' }]);
   });
 
@@ -165,26 +166,26 @@ describe('a rescue and a result at the same moment', () => {
     using gate = gateAt('record.before-commit');
     await worker.pipeline.runOnce();
     await gate.reached;
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, released: 0 });
     gate.open();
     await worker.workUntil('it to be accepted', async () => await rig.allIn('accepted'));
     expect(worker.claimLost).toEqual([]);
   });
 
-  it('a result after the rescue changes no state, and is kept as evidence', async () => {
+  it('a result after the rescue is evidence, and resolves what was unknown', async () => {
     await rig.request(['a']);
     const worker = rig.worker();
     using gate = gateAt('dispatch.after-call');
     await worker.pipeline.runOnce();
     await gate.reached;
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 1 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 1, released: 0 });
     gate.open();
     await eventually('the loss', 10_000, () => worker.claimLost.length > 0);
     expect(worker.claimLost).toEqual(['record']);
-    expect(await rig.operation('a')).toMatchObject({ state: 'unknown', claim_seq: '2' });
+    expect(await rig.operation('a')).toMatchObject({ state: 'accepted', claim_seq: '3', resolved_by: 'late-result' });
     expect(await rig.attempts('a')).toMatchObject([{ claim_seq: '1', outcome: 'accepted' }]);
-    expect(await rig.eventsOf('a')).toEqual(['operation.unknown']);
+    expect(await rig.eventsOf('a')).toEqual(['operation.unknown', 'operation.resolved']);
     expect(await rig.sink.recipients()).toEqual(new Map([['a@example.com', 1]]));
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { DeliveryResult } from '../../../src/providers/provider.port.ts';
+import type { CallOutcome } from '../../../src/providers/provider.port.ts';
 import { onReach } from '../../../src/runtime/signal.ts';
 import { createDispatchRig, type DispatchRig } from '../../support/dispatch-rig.ts';
 import { ACCEPTED, ScriptedProvider } from '../../support/dispatch-worker.ts';
@@ -101,14 +101,14 @@ describe('a result whose storing fails', () => {
 
 describe('an answer that cannot be stored as it is', () => {
   const long = 'x'.repeat(5 * 1024 * 1024);
-  const answers: [string, DeliveryResult['kind'], string][] = ['accepted', 'rejected', 'ambiguous'].flatMap((kind) =>
+  const answers: [string, CallOutcome['kind'], string][] = ['accepted', 'rejected', 'ambiguous'].flatMap((kind) =>
     (
       [
         ['NUL', 'a\u0000b'],
         ['a lone surrogate', 'a\ud800b'],
         ['5 MB', long],
       ] as const
-    ).map(([what, text]) => [what, kind as DeliveryResult['kind'], text] as [string, DeliveryResult['kind'], string]),
+    ).map(([what, text]) => [what, kind as CallOutcome['kind'], text] as [string, CallOutcome['kind'], string]),
   );
 
   it.each(answers)('%s in what is %s is escaped or cut, and the provider is called once', async (_what, kind, text) => {

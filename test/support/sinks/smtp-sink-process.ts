@@ -1,7 +1,8 @@
 // Usage: node test/support/sinks/smtp-sink-process.ts --port 0
-// Prints one line of JSON when ready: {"host","port","controlUrl","pid"}. Ends at SIGTERM or SIGINT.
+// Prints one line of JSON when ready: {"host","port","controlUrl","pid"}, with --api also {"apiUrl","apiControlUrl"}. Ends at SIGTERM or SIGINT.
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { parseArgs } from 'node:util';
+import { startApiServers } from './api-sink-server.ts';
 import { createControlServer } from './smtp-sink-control.ts';
 import { SinkLedger } from './smtp-sink-ledger.ts';
 import { SinkScript } from './smtp-sink-script.ts';
@@ -19,6 +20,8 @@ const { values } = parseArgs({
     arrivals: { type: 'boolean', default: false },
     /** Number of messages whose bytes are kept for /raw. */
     'keep-raw': { type: 'string', default: '0' },
+    /** Also serves the HTTP APIs, on two more ports. */
+    api: { type: 'boolean', default: false },
     /** Ends when standard input does, so that no sink outlives the test that started it. */
     'exit-with-stdin': { type: 'boolean', default: false },
   },
@@ -54,7 +57,8 @@ await listen(smtp, values.port);
 await listen(control, values['control-port']);
 const { host } = values;
 const controlUrl = `http://${host.includes(':') ? `[${host}]` : host}:${portOf(control)}`;
-console.log(JSON.stringify({ host, port: portOf(smtp), controlUrl, pid: process.pid }));
+const api = values.api ? await startApiServers(0, 0) : {};
+console.log(JSON.stringify({ host, port: portOf(smtp), controlUrl, pid: process.pid, ...api }));
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
 if (values['exit-with-stdin']) process.stdin.once('end', () => process.exit(0)).resume();

@@ -3,14 +3,30 @@ import { loadStatement } from '../database/statement.ts';
 import { parseAddress, type ParsedAddress } from '../mail/address.ts';
 import { compileMail, type CompiledMail, type MailSource } from '../mail/compile-mail.ts';
 import { mailIdentity } from '../mail/mail-identity.ts';
-import type { OutgoingMail } from '../providers/provider.port.ts';
+import { hashText } from '../operations/operation-events.ts';
+import type { Outgoing, OutgoingHttp } from '../providers/provider.port.ts';
 import { ServiceError } from '../runtime/service-error.ts';
 import type { TenantDirectory } from '../tenants/tenant-directory.ts';
 import { defaultSender } from '../tenants/default-sender.ts';
-import type { ClaimedOperation } from './claimed-operation.ts';
+import type { ClaimedRow } from './claimed-operation.ts';
 
-export type ComposedMail =
-  { readonly ok: true; readonly mail: OutgoingMail } | { readonly ok: false; readonly rule: string };
+export type Composed =
+  { readonly ok: true; readonly outgoing: Outgoing } | { readonly ok: false; readonly rule: string };
+
+/** What composing needs of an operation; a claimed one has it. */
+export type Composable = Pick<
+  ClaimedRow,
+  | 'tenant_id'
+  | 'operation_id'
+  | 'operation_key'
+  | 'kind'
+  | 'class'
+  | 'payload_hash'
+  | 'campaign_id'
+  | 'revision'
+  | 'created_at'
+  | 'request'
+>;
 
 /** What a campaign's operation keeps of its subscriber. */
 interface FrozenRequest {
@@ -26,6 +42,14 @@ interface EmailRequest extends Omit<MailSource, 'from' | 'html'> {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
+/** The request of an operation of kind `http`, as received. */
+interface HttpRequest {
+  readonly method: OutgoingHttp['method'];
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
 const loadRevision = loadStatement<{ tenant: string; campaign: string; revision: string }, { content: MailSource }>(
   import.meta.url,
   'load-revision.sql',
@@ -35,10 +59,10 @@ const loadRevision = loadStatement<{ tenant: string; campaign: string; revision:
 const KEPT_REVISIONS = 32;
 
 /**
- * Renders mails from the immutable revision and the frozen recipient, so that each attempt has the same bytes. A
- * revision is compiled once per process.
+ * Makes of an operation what its provider is asked to do, from the frozen request and the immutable revision alone, so that
+ * each attempt has the same bytes. A revision is compiled once per process.
  */
-export class MailComposer {
+export class Composer {
   readonly #revisions = new Map<string, Promise<CompiledMail | string>>();
 
   constructor(
@@ -46,9 +70,10 @@ export class MailComposer {
     private readonly tenants: TenantDirectory,
   ) {}
 
-  async compose(operation: ClaimedOperation): Promise<ComposedMail> {
-    const request = operation.request as FrozenRequest | EmailRequest | null;
-    if (request === null) return { ok: false, rule: 'the request is no longer there' };
+  async compose(operation: Composable): Promise<Composed> {
+    if (operation.request === null) return { ok: false, rule: 'the request is no longer there' };
+    if (operation.kind === 'http') return composeHttp(operation, operation.request as HttpRequest);
+    const request = operation.request as FrozenRequest | EmailRequest;
     const address = parseAddress(request.to);
     if (!address.ok) return { ok: false, rule: `to: ${address.rule}` };
     return 'subscriber' in request
@@ -56,11 +81,7 @@ export class MailComposer {
       : this.#composeSingle(operation, request, address);
   }
 
-  async #composeForCampaign(
-    operation: ClaimedOperation,
-    request: FrozenRequest,
-    to: ParsedAddress,
-  ): Promise<ComposedMail> {
+  async #composeForCampaign(operation: Composable, request: FrozenRequest, to: ParsedAddress): Promise<Composed> {
     const compiled = await this.#revision(operation);
     if (typeof compiled === 'string') return { ok: false, rule: compiled };
     return fillMail(operation, compiled, to, {
@@ -69,7 +90,7 @@ export class MailComposer {
     });
   }
 
-  #composeSingle(operation: ClaimedOperation, request: EmailRequest, to: ParsedAddress): ComposedMail {
+  #composeSingle(operation: Composable, request: EmailRequest, to: ParsedAddress): Composed {
     const tenant = this.tenants.get(operation.tenant_id);
     const from = request.from ?? (tenant && defaultSender(tenant));
     if (from === undefined) return { ok: false, rule: 'from: the tenant has no default sender' };
@@ -86,7 +107,7 @@ export class MailComposer {
     return fillMail(operation, compiled.mail, to, request.data ?? {});
   }
 
-  #revision(operation: ClaimedOperation): Promise<CompiledMail | string> {
+  #revision(operation: Composable): Promise<CompiledMail | string> {
     const key = JSON.stringify([operation.tenant_id, operation.campaign_id, operation.revision]);
     const known = this.#revisions.get(key);
     if (known) return known;
@@ -99,7 +120,7 @@ export class MailComposer {
     return compiled;
   }
 
-  async #compileRevision(operation: ClaimedOperation): Promise<CompiledMail | string> {
+  async #compileRevision(operation: Composable): Promise<CompiledMail | string> {
     const { tenant_id: tenant, campaign_id: campaign, revision } = operation;
     if (campaign === null || revision === null)
       throw new ServiceError('no-revision', 'the operation names no revision', { retryable: false });
@@ -118,11 +139,11 @@ export class MailComposer {
 }
 
 function fillMail(
-  operation: ClaimedOperation,
+  operation: Composable,
   compiled: CompiledMail,
   to: ParsedAddress,
   data: Readonly<Record<string, unknown>>,
-): ComposedMail {
+): Composed {
   const domain = compiled.from.slice(compiled.from.lastIndexOf('@') + 1);
   // The ledger's time of the operation, so that a later attempt carries the same Date.
   const filled = compiled.fill({
@@ -132,8 +153,27 @@ function fillMail(
     data,
   });
   if (!filled.ok) return filled;
+  const { subject, html, text, raw } = filled;
   return {
     ok: true,
-    mail: { reference: operation.operation_id, envelope: { from: compiled.from, to: to.send }, raw: filled.raw },
+    outgoing: {
+      kind: 'email',
+      reference: operation.operation_id,
+      envelope: { from: compiled.from, to: to.send },
+      parts: { ...compiled.sender, to: to.send, subject, html, text },
+      raw,
+      about: {
+        tenantId: operation.tenant_id,
+        operationKey: operation.operation_key,
+        payloadHash: hashText(operation.payload_hash),
+        class: operation.class,
+        campaignId: operation.campaign_id,
+      },
+    },
   };
+}
+
+function composeHttp({ operation_id: reference }: Composable, request: HttpRequest): Composed {
+  const { method, path, headers = {}, body } = request;
+  return { ok: true, outgoing: { kind: 'http', reference, method, path, headers, body } };
 }

@@ -1,0 +1,1 @@
+SELECT provider, since, until, code, diagnostic FROM provider_stops WHERE provider = ANY (:providers::text[])

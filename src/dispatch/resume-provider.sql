@@ -1,0 +1,1 @@
+DELETE FROM provider_stops WHERE provider = :provider RETURNING provider, code, since

@@ -1,0 +1,4 @@
+SELECT a.tenant_id, a.operation_id, a.purpose, a.started_at, a.outcome, a.effect_id, a.code
+FROM unnest(:tenants::text[], :operation_ids::uuid[]) AS i(tenant_id, operation_id)
+JOIN attempts a ON a.tenant_id = i.tenant_id AND a.operation_id = i.operation_id
+ORDER BY a.claim_seq
