@@ -114,6 +114,15 @@ export class Ledger {
     return rowCount !== 0;
   }
 
+  /** For each worker that was lost during calls: how many operations it left unknown. */
+  async lostByWorker(): Promise<number[]> {
+    const rows = await this.#rows<{ lost: number }>(
+      `SELECT count(*)::integer AS lost FROM attempts a JOIN operations o USING (tenant_id, operation_id)
+       WHERE o.tenant_id = $1 AND o.campaign_id = $2 AND a.code = 'lease-expired' GROUP BY a.worker`,
+    );
+    return rows.map((row) => row.lost);
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }

@@ -6,17 +6,18 @@ import { prove, PROOF_CONFIG, PROOF_ENV, type ProofPlan } from './prove-journey.
 import { reportOf } from './report.ts';
 import { runJourney } from './run-journey.ts';
 
-const usage = 'usage: npm run prove -- [--recipients 50000] [--kills 20] [--replicas 2] [--seed 1]';
+const usage = 'usage: npm run prove -- [--recipients 50000] [--kills 20] [--replicas 2] [--connections 20] [--seed 1]';
 const narrator = createNarrator(process.stdout);
 const settings = readSettings();
 if (settings) {
-  const { recipients, ...plan } = settings;
+  const { recipients, connections, ...plan } = settings;
+  const config = { ...PROOF_CONFIG, provider: { ...PROOF_CONFIG.provider, connections } };
   narrator.print(
     `Einmal proof: ${grouped(recipients)} recipients, ${plan.kills} kills, ${plan.replicas} of each role, seed ${plan.seed}\n`,
   );
   await runJourney(
     narrator,
-    { recipients, config: PROOF_CONFIG, env: PROOF_ENV },
+    { recipients, config, env: PROOF_ENV },
     async (journey) => await proveAndTell(journey, plan),
   );
 } else {
@@ -31,6 +32,7 @@ async function proveAndTell(journey: Journey, plan: ProofPlan): Promise<boolean>
   narrator.print(`  Events that the topic holds again, under the same id: ${grouped(proof.repeatedEvents)}`);
   const peaks = [...(await journey.crew.peaks())].map(([role, mib]) => `${role} ${mib}`);
   narrator.print(`  Peak memory of a process, MiB: ${peaks.join(', ')}\n`);
+  const lost = await journey.ledger.lostByWorker();
   const line = {
     recipients: journey.recipients.length,
     kills: proof.kills,
@@ -38,6 +40,9 @@ async function proveAndTell(journey: Journey, plan: ProofPlan): Promise<boolean>
     lost: verdict.lost.length,
     doubled: verdict.doubled.length,
     unknown: verdict.unknown.length,
+    /** Of the dispatchers that were killed: the most that one left unknown, and how many did. */
+    mostLostByOne: Math.max(0, ...lost),
+    dispatchersLost: lost.length,
     mailsPerSecond: proof.mailsPerSecond,
     seed: plan.seed,
   };
@@ -45,21 +50,27 @@ async function proveAndTell(journey: Journey, plan: ProofPlan): Promise<boolean>
   return agrees(verdict) && proof.kills === plan.kills;
 }
 
-function readSettings(): (ProofPlan & { readonly recipients: number }) | null {
+function readSettings(): (ProofPlan & { readonly recipients: number; readonly connections: number }) | null {
   try {
     const { values } = parseArgs({
       options: {
         recipients: { type: 'string', default: '50000' },
         kills: { type: 'string', default: '20' },
         replicas: { type: 'string', default: '2' },
+        connections: { type: 'string', default: '20' },
         seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       },
     });
-    const [recipients, kills, replicas, seed] = [values.recipients, values.kills, values.replicas, values.seed].map(
-      Number,
-    );
-    const right = [recipients, kills, replicas, seed].every((each) => Number.isInteger(each) && Number(each) >= 0);
-    return right && recipients && replicas ? { recipients, kills: kills ?? 0, replicas, seed: seed ?? 0 } : null;
+    const { recipients, kills, replicas, connections, seed } = values;
+    const read = {
+      recipients: Number(recipients),
+      kills: Number(kills),
+      replicas: Number(replicas),
+      connections: Number(connections),
+      seed: Number(seed),
+    };
+    const right = Object.values(read).every((each) => Number.isInteger(each) && each >= 0);
+    return right && read.recipients && read.replicas && read.connections ? read : null;
   } catch {
     return null;
   }

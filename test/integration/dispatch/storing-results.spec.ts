@@ -111,7 +111,7 @@ describe('an answer that cannot be stored as it is', () => {
     ).map(([what, text]) => [what, kind as CallOutcome['kind'], text] as [string, CallOutcome['kind'], string]),
   );
 
-  it.each(answers)('%s in what is %s is escaped or cut, and the provider is called once', async (_what, kind, text) => {
+  it.each(answers)('%s in what is %s is escaped or cut and flagged, and the provider is called once', async (_what, kind, text) => {
     await rig.request(['a']);
     const said = { code: text, diagnostic: text };
     const provider = new ScriptedProvider(() =>
@@ -128,6 +128,7 @@ describe('an answer that cannot be stored as it is', () => {
     const [attempt] = await rig.attempts('a');
     expect(attempt?.outcome).toBe(kind);
     expect((attempt?.diagnostic ?? '').length).toBeLessThanOrEqual(500);
+    expect(attempt?.diagnostic).toMatch(/^\[changed\] /);
     expect(await rig.eventsOf('a')).toEqual([`operation.${state}`]);
   });
 });
