@@ -4,6 +4,8 @@ import { loadStatement } from '../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { EndedRow } from '../operations/ended-row.ts';
+import { findReported } from '../operations/settle-by-evidence/find-reported.ts';
+import { settleByEvidence } from '../operations/settle-by-evidence/settle-by-evidence.ts';
 import { unknownEvent } from '../operations/operation-events.ts';
 
 interface RescuedRow extends EndedRow {
@@ -30,7 +32,10 @@ export async function rescueExpired(
     const rows = await rescue.run(tx, { limit });
     const unknown = rows.filter((row) => row.from_state === 'calling');
     const queued = rows.filter((row) => row.from_state === 'claimed');
-    await appendToOutbox(tx, unknown.map(eventOf(events)), limits);
+    const entries = unknown.map(eventOf(events));
+    // What is known of a call that was under way is judged when that ends, and this is its end.
+    await settleByEvidence(tx, entries, events, await findReported(tx, unknown));
+    await appendToOutbox(tx, entries, limits);
     return {
       queued: queued.length,
       unknown: unknown.length,

@@ -32,7 +32,6 @@ export async function recordResolutions(
   results: readonly ResolutionResult[],
 ): Promise<boolean[]> {
   return await inTransaction(dataSource, 'resolve', async (tx) => {
-    await recordCalls(results, async (columns) => await recordReplays.run(tx, columns));
     const entries: OutboxEntry[] = [];
     const holds = await settleUnknowns(
       tx,
@@ -40,6 +39,8 @@ export async function recordResolutions(
       events,
       results.map(({ settlement }) => settlement),
     );
+    // After the operations, as the rescue locks them.
+    await recordCalls(results, async (columns) => await recordReplays.run(tx, columns));
     const late = results.filter(({ replayed }, index) => replayed !== null && !holds[index]);
     await settleByEvidence(tx, entries, events, late.map(fenceOf));
     await reach('resolve.after-record');

@@ -13,7 +13,7 @@ kept AS (
   SELECT i.tenant_id, i.operation_id, i.step, i.outcome, i.claim_seq, i.code, i.diagnostic, i.decided_by
   FROM input i
   JOIN operations o ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id
-  WHERE i.step IS NOT NULL AND (i.step <> 'person' OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'))
+  WHERE i.step IS NOT NULL AND (i.step NOT IN ('person', 'policy') OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'))
 )
 UPDATE operations o
 SET state = i.state, state_reason = coalesce(i.reason, o.state_reason), resolved_by = i.resolved_by,

@@ -36,7 +36,7 @@ async function settle(rig: DispatchRig, statement: AnyStatement, said: Said = {}
   return { held: rows.length, state: now, number, kept: evidence?.kept };
 }
 
-const PERSON = `(i.step <> 'person' OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'))`;
+const PERSON = `(i.step NOT IN ('person', 'policy') OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'))`;
 
 export const settleUnknowns: GuardedStatement = {
   file: 'operations/settle-unknowns/settle-unknowns.sql',
@@ -92,7 +92,7 @@ export const settleUnknowns: GuardedStatement = {
     },
     {
       guard: 'nor of one who decided what was known by then',
-      cuts: [[PERSON, `(i.step <> 'person' OR o.claim_seq = i.claim_seq)`]],
+      cuts: [[PERSON, `(i.step NOT IN ('person', 'policy') OR o.claim_seq = i.claim_seq)`]],
       seen: { held: 0, state: 'queued', number: '2', kept: 0 },
       scenario: async (rig, statement) => {
         await unknown(rig);
@@ -102,7 +102,7 @@ export const settleUnknowns: GuardedStatement = {
     },
     {
       guard: 'what a provider really said is kept, even when the claim is lost',
-      cuts: [[`i.step <> 'person' OR `, '']],
+      cuts: [[`i.step NOT IN ('person', 'policy') OR `, '']],
       seen: { held: 0, state: 'unknown', number: '2', kept: 1 },
       scenario: async (rig, statement) => {
         await unknown(rig);
