@@ -1,12 +1,22 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ApprovalDecisions } from './api/approval-decisions.ts';
+import { ApprovalsController } from './api/approvals.controller.ts';
 import { AuditController } from './api/audit.controller.ts';
 import { CampaignsController } from './api/campaigns.controller.ts';
+import { DocumentsController } from './api/documents.controller.ts';
+import { ErasuresController } from './api/erasures.controller.ts';
 import { KnownProviders, knownProviders } from './api/known-providers.ts';
+import { OperationDecisions } from './api/operation-decisions.ts';
+import { OperationDecisionsController } from './api/operation-decisions.controller.ts';
+import { OperationRequestsController } from './api/operation-requests.controller.ts';
 import { OperationsController } from './api/operations.controller.ts';
 import { PeopleDecisions } from './api/people-decisions.ts';
 import { ProvidersController } from './api/providers.controller.ts';
 import { RawBodies } from './api/raw-bodies.ts';
+import { OperationDesk } from './api/request-desk.ts';
+import { RequestIds } from './api/request-id.ts';
+import { StatsController } from './api/stats.controller.ts';
 import { TenantTokenGuard } from './api/tenant-token.guard.ts';
 import { UnknownsController } from './api/unknowns.controller.ts';
 import { ApprovalFactsHandler } from './campaigns/approve-campaign/approval-facts.handler.ts';
@@ -19,6 +29,7 @@ import { ProcessMetrics } from './health/process-metrics.ts';
 import { EventWriter } from './messaging/outbox/produced-event.ts';
 import { OperationRequestsHandler } from './operations/operation-requests.handler.ts';
 import { OperationSettings } from './operations/operation-settings.ts';
+import { OperationStats } from './operations/operation-stats/operation-stats.ts';
 import { CONSUMED_TOPIC_NAMES } from './messaging/topics.ts';
 import type { ProcessBase, ProcessParts } from './process-role.ts';
 import { ReceiptFactsHandler } from './receipts/receipt-facts.handler.ts';
@@ -30,10 +41,16 @@ import { TenantDirectory } from './tenants/tenant-directory.ts';
 const HEALTH: Type[] = [HealthController];
 const API: Type[] = [
   CampaignsController,
+  OperationRequestsController,
+  OperationDecisionsController,
   OperationsController,
+  ApprovalsController,
+  StatsController,
   UnknownsController,
   ProvidersController,
   AuditController,
+  ErasuresController,
+  DocumentsController,
 ];
 const HANDLERS: Type[] = [
   SubscriberFactsHandler,
@@ -70,12 +87,18 @@ function shared({ config, dataSource }: ProcessBase, { events, tenants }: Proces
   ];
 }
 
-function api({ config, dataSource }: ProcessBase, { events, outbox }: ProcessParts): Provider[] {
+function api({ config, dataSource }: ProcessBase, { events, tenants, outbox }: ProcessParts): Provider[] {
+  const desk = { events, tenants, settings: new OperationSettings(config.dispatch.maxAttempts) };
   return [
     TenantTokenGuard,
+    RequestIds,
     RawBodies,
     { provide: KnownProviders, useValue: new KnownProviders(knownProviders(config)) },
     { provide: PeopleDecisions, useValue: new PeopleDecisions(dataSource, events, outbox, claimLanes(config)) },
+    { provide: OperationDesk, useValue: new OperationDesk(dataSource, desk, outbox) },
+    { provide: OperationDecisions, useValue: new OperationDecisions(dataSource, events, tenants, outbox) },
+    { provide: ApprovalDecisions, useValue: new ApprovalDecisions(dataSource, events, outbox) },
+    { provide: OperationStats, useValue: new OperationStats(dataSource) },
   ];
 }
 

@@ -72,8 +72,7 @@ export function createProcessParts(base: ProcessBase): ProcessParts {
   const consumers =
     kafka && admin && roles.has('consumer') ? createConsumers(base, kafka, admin, tenants, outbox, observers) : null;
 
-  const rescue = () =>
-    createRescueLoop(dataSource, events, outbox, config.dispatch.rescueSeconds * 1000, observers.dispatch, logger);
+  const rescue = () => createRescueLoop(dataSource, events, outbox, rescueOf(config), observers.dispatch, logger);
   const workers: ProcessPart[] = [];
   if (roles.has('dispatcher')) workers.push(createDispatcher(base, events, tenants, outbox, observers));
   if (roles.has('maintenance')) {
@@ -168,7 +167,7 @@ function createDispatcher(
   outbox: OutboxLimits,
   observers: Observers,
 ): DispatcherService {
-  const { leaseSeconds, rescueSeconds, accountPauseSeconds, pollMinMs, pollMaxMs } = config.dispatch;
+  const { leaseSeconds, maxThrottles, accountPauseSeconds, pollMinMs, pollMaxMs } = config.dispatch;
   const providers = providerLanes(config, deliveryPublisher(dataSource, events, outbox));
   const composer = new Composer(dataSource, tenants);
   const canaries = new Canaries();
@@ -179,13 +178,13 @@ function createDispatcher(
   const pipelineFrom = (wake: () => void) =>
     new DispatchPipeline(
       { dataSource, events, composer, lanes, providers, stops, canaries, logger, wake },
-      { ...settings, rates: ratesOf(config), retry: retryOf(config) },
+      { ...settings, maxThrottles, rates: ratesOf(config), retry: retryOf(config) },
       observers.dispatch,
     );
   return new DispatcherService(
     pipelineFrom,
     [...providers.values()],
-    createRescueLoop(dataSource, events, outbox, rescueSeconds * 1000, observers.dispatch, logger),
+    createRescueLoop(dataSource, events, outbox, rescueOf(config), observers.dispatch, logger),
     new ResolvePipeline(
       { dataSource, events, composer, providers, stops, canaries, logger },
       settings,
@@ -202,6 +201,7 @@ function maintenanceSettings(config: EinmalConfig, outbox: OutboxLimits) {
     maxAttempts: config.dispatch.maxAttempts,
     inboxRetentionDays: config.messaging.inboxRetentionDays,
     deadLetterDays: config.retention.deadLetterDays,
+    tenants: Object.values(config.tenants),
     sweepBatch: config.retention.sweepBatch,
     sweepMs: config.retention.sweepMinutes * 60_000,
     outbox,
@@ -225,6 +225,10 @@ function groupOf(topicPrefix: string, topic: TopicName): string {
 /** A produce call must end inside the lease, with room for the delete that follows. */
 function produceTimeoutMs({ outbox }: EinmalConfig): number {
   return (outbox.leaseSeconds * 1000) / 2;
+}
+
+function rescueOf({ dispatch }: EinmalConfig) {
+  return { everyMs: dispatch.rescueSeconds * 1000, maxCrashes: dispatch.maxCrashes };
 }
 
 function retryOf({ dispatch }: EinmalConfig) {

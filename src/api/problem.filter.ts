@@ -7,6 +7,7 @@ import { ProblemException } from './problem.ts';
 interface HttpResponse {
   status(code: number): HttpResponse;
   type(contentType: string): HttpResponse;
+  setHeader(name: string, value: string): void;
   send(body: string): void;
   readonly headersSent: boolean;
 }
@@ -21,7 +22,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (response.headersSent) return;
     const status = statusOf(error);
     if (status >= 500) this.logger.error('http.failed', { code: errorCode(error), error });
-    const members = error instanceof ProblemException ? error.members : {};
+    const { members, headers } = error instanceof ProblemException ? error : { members: {}, headers: {} };
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const problem = {
       type: 'about:blank',
       title: titleOf(status),
@@ -48,6 +50,8 @@ const TITLES: Readonly<Record<number, string>> = {
   409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
   503: 'Service Unavailable',
 };
 

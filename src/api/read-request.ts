@@ -12,8 +12,10 @@ const MAX_DEPTH = 16;
 /** More would only make an answer long. */
 const MAX_ERRORS = 20;
 const MAX_FIELD_LENGTH = 200;
+/** As in the contracts. */
+const MAX_KEY_LENGTH = 512;
 
-interface ReadRequest {
+export interface ReadRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly query?: object;
 }
@@ -21,16 +23,20 @@ interface ReadRequest {
 /** A function, since Nest would take a schema for something of its own. */
 type Read = (value: unknown) => unknown;
 
-const jsonBody = createParamDecorator((read: Read, context: ExecutionContext): unknown => {
-  const request = context.switchToHttp().getRequest<ReadRequest>();
+/** The request's body as strict JSON. @throws ProblemException 415 or 400 */
+export function jsonOf(request: ReadRequest, maxDepth = MAX_DEPTH): unknown {
   const { 'content-type': type, 'content-encoding': encoding } = request.headers;
   if (typeof type !== 'string' || !isJson(type) || (encoding !== undefined && encoding !== 'identity')) {
     throw new ProblemException(415, 'the body must be application/json in UTF-8, not compressed');
   }
-  const parsed = parseJson(bodyOf(request) ?? Buffer.alloc(0), MAX_DEPTH);
+  const parsed = parseJson(bodyOf(request) ?? Buffer.alloc(0), maxDepth);
   if (!parsed.ok) throw invalidRequest([{ field: '', rule: parsed.detail }]);
-  return read(parsed.value);
-});
+  return parsed.value;
+}
+
+const jsonBody = createParamDecorator((read: Read, context: ExecutionContext): unknown =>
+  read(jsonOf(context.switchToHttp().getRequest<ReadRequest>())),
+);
 
 const filters = createParamDecorator((read: Read, context: ExecutionContext): unknown =>
   read({ ...context.switchToHttp().getRequest<ReadRequest>().query }),
@@ -63,4 +69,14 @@ export function storable(text: string): string {
   if (text.includes('\0') || !text.isWellFormed())
     throw new NotFoundException('nothing is stored under an id with U+0000 or a lone surrogate');
   return text;
+}
+
+/** The operation key of a path. Nothing is stored under one that is too long. */
+export function operationKeyOf(text: string): string {
+  if (text.length > MAX_KEY_LENGTH) throw noOperation();
+  return storable(text);
+}
+
+export function noOperation(): NotFoundException {
+  return new NotFoundException('no operation with this key');
 }

@@ -1,7 +1,14 @@
 import type { Transaction } from '../database/in-transaction.ts';
 import { loadStatement } from '../database/statement.ts';
 
-export type AuditAction = 'operation.resolve' | 'provider.resume';
+export type AuditAction =
+  | 'operation.resolve'
+  | 'operation.redrive'
+  | 'operation.cancel'
+  | 'approval.grant'
+  | 'approval.withdraw'
+  | 'person.erase'
+  | 'provider.resume';
 
 /** What a person decided. */
 export interface AuditEntry {
@@ -9,7 +16,7 @@ export interface AuditEntry {
   /** The name of the token, never the token. */
   readonly actor: string;
   readonly action: AuditAction;
-  /** An operation key, or `provider:NAME`. */
+  /** An operation key, what an approval is of, or `provider:NAME`. */
   readonly object: string;
   /** In the person's words, without addresses. */
   readonly reason: string;

@@ -31,6 +31,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'say what became of it',
     load: () => import('./unknowns-resolve.ts'),
   },
+  'token new': {
+    summary: 'draw a new bearer token, with its lines for einmal.yaml',
+    load: () => import('./token-new.ts'),
+  },
   hash: {
     summary: 'the payload hash of an operation, before it is published',
     load: () => import('./hash.ts'),

@@ -60,6 +60,12 @@ describe('one wrong thing gives one error with its path and rule', () => {
     ],
     [
       '    provider: main',
+      '    provider: main\n    afterKeyRetention: forget',
+      'tenants.acme.afterKeyRetention',
+      'out-of-range',
+    ],
+    [
+      '    provider: main',
       '    provider: main\n    payloadRetentionDays: 401',
       'tenants.acme.payloadRetentionDays',
       'contradiction',

@@ -65,12 +65,15 @@ describe('loadConfig', () => {
       tenants: {
         acme: {
           id: 'acme',
-          tokens: [{ name: 'ci', sha256: HASH, scopes: ['read'] }],
+          tokens: [
+            { name: 'ci', sha256: HASH, scopes: ['read'], rate: { perSecond: 100, burst: 200 }, expiresAt: null },
+          ],
           senders: ['acme.example'],
           provider: 'main',
           providers: ['main'],
           keyRetentionDays: 400,
           payloadRetentionDays: 30,
+          afterKeyRetention: 'tombstone',
           onUnknown: 'hold',
         },
       },
@@ -94,6 +97,8 @@ describe('loadConfig', () => {
         claimBatch: 20,
         claimBatchMax: 500,
         maxAttempts: 12,
+        maxThrottles: 1000,
+        maxCrashes: 10,
         retryBaseSeconds: 1,
         retryCapSeconds: 300,
         accountPauseSeconds: 60,

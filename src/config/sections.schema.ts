@@ -7,6 +7,8 @@ export const sectionSchemas = {
     claimBatch: wholeNumber(1, 5000).default(20),
     claimBatchMax: wholeNumber(1, 5000).default(500),
     maxAttempts: wholeNumber(1, 1000).default(12),
+    maxThrottles: wholeNumber(1, 1_000_000).default(1000),
+    maxCrashes: wholeNumber(2, 100).default(10),
     retryBaseSeconds: wholeNumber(1, 86_400).default(1),
     retryCapSeconds: wholeNumber(1, 604_800).default(300),
     accountPauseSeconds: wholeNumber(1, 86_400).default(60),

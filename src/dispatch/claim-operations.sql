@@ -36,6 +36,6 @@ SET state = 'claimed', claim_seq = o.claim_seq + 1, claimed_by = :worker::uuid,
 FROM due d
 LEFT JOIN operation_requests r ON r.tenant_id = d.tenant_id AND r.operation_id = d.operation_id
 WHERE o.tenant_id = d.tenant_id AND o.operation_id = d.operation_id AND o.state = d.state
-RETURNING o.tenant_id, o.operation_id, o.operation_key, o.claim_seq, o.kind, o.class, o.payload_hash, o.campaign_id,
-          o.revision, o.attempts, o.max_attempts, o.approval_object, o.request_hash, o.request_shape,
+RETURNING o.tenant_id, o.operation_id, o.operation_key, o.claim_seq, o.kind, o.step, o.class, o.payload_hash, o.campaign_id,
+          o.revision, o.attempts, o.max_attempts, o.throttles, o.crashes, o.approval_object, o.request_hash, o.request_shape,
           o.causation_id, o.traceparent, o.created_at, r.request

@@ -8,7 +8,9 @@ export interface ClaimedRow {
   readonly operation_key: string;
   /** The fencing token: every later write names it. */
   readonly claim_seq: string;
-  readonly kind: 'email' | 'http';
+  readonly kind: 'email' | 'http' | 'steps';
+  /** Of kind steps: the one to be done now. */
+  readonly step: number;
   readonly class: 'marketing' | 'transactional';
   readonly payload_hash: Buffer;
   readonly campaign_id: string | null;
@@ -17,6 +19,10 @@ export interface ClaimedRow {
   readonly approval_object: string | null;
   readonly attempts: number;
   readonly max_attempts: number;
+  /** How often the provider has asked to wait. */
+  readonly throttles: number;
+  /** How often a worker was lost between claim and call. */
+  readonly crashes: number;
   readonly causation_id: string | null;
   readonly traceparent: string | null;
   readonly created_at: Date;

@@ -20,7 +20,7 @@ WITH held AS (
   LEFT JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.campaign_id = o.campaign_id
   LEFT JOIN approvals a
     ON a.tenant_id = o.tenant_id AND a.object = o.approval_object AND a.revision = o.approval_revision
-    AND a.granted AND a.hash = 'sha256:' || encode(o.payload_hash, 'hex')
+    AND a.granted AND a.hash = 'sha256:' || encode(coalesce(o.approval_hash, o.payload_hash), 'hex')
     AND (a.expires_at IS NULL OR a.expires_at > now())
   LEFT JOIN LATERAL suppression_of(o.tenant_id, o.address_key, o.class, o.lists) AS hit ON o.address_key IS NOT NULL
   WHERE o.state = 'claimed' AND coalesce(o.lease_until > now(), false)
@@ -28,16 +28,16 @@ WITH held AS (
 ),
 called AS (
   UPDATE operations o
-  SET state = 'calling', attempts = o.attempts + 1, changed_at = now(), request_hash = h.request_hash,
+  SET state = 'calling', attempts = o.attempts + 1, crashes = 0, changed_at = now(), request_hash = h.request_hash,
       request_shape = h.request_shape
   FROM held h
   WHERE h.verdict = 'committed' AND o.tenant_id = h.tenant_id AND o.operation_id = h.operation_id
     AND o.claim_seq = h.claim_seq AND o.state = 'claimed'
-  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts, o.request_hash
+  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts, o.request_hash, o.step
 ),
 intents AS (
-  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash)
-  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid, :account, request_hash FROM called
+  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash, step)
+  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid, :account, request_hash, step FROM called
 )
 SELECT tenant_id, operation_id, 'committed' AS verdict, NULL AS suppressed_scope, NULL AS suppressed_reason, attempts,
        now() AS started_at

@@ -32,6 +32,8 @@ export interface Intent {
   readonly operation: ClaimedOperation;
   readonly requestHash: Buffer;
   readonly shape: Shape;
+  /** Of a step's request as it was rendered. */
+  readonly inputHash: Buffer | null;
 }
 
 const commit = loadStatement<

@@ -4,6 +4,10 @@ import { parseAddress, type ParsedAddress } from '../mail/address.ts';
 import { compileMail, type CompiledMail, type MailSource } from '../mail/compile-mail.ts';
 import { mailIdentity } from '../mail/mail-identity.ts';
 import { hashText } from '../operations/operation-events.ts';
+import { stepReference } from '../operations/operation-id.ts';
+import type { FrozenStep, FrozenSteps } from '../operations/steps/frozen-steps.ts';
+import { readResults } from '../operations/steps/read-results.ts';
+import { renderStep } from '../operations/steps/render-step.ts';
 import type { Outgoing, OutgoingHttp } from '../providers/provider.port.ts';
 import { ServiceError } from '../runtime/service-error.ts';
 import type { TenantDirectory } from '../tenants/tenant-directory.ts';
@@ -11,7 +15,13 @@ import { defaultSender } from '../tenants/default-sender.ts';
 import type { ClaimedRow } from './claimed-operation.ts';
 
 export type Composed =
-  { readonly ok: true; readonly outgoing: Outgoing } | { readonly ok: false; readonly rule: string };
+  | {
+      readonly ok: true;
+      readonly outgoing: Outgoing;
+      /** Of a step's request as it was rendered. */
+      readonly inputHash?: Buffer;
+    }
+  | { readonly ok: false; readonly rule: string };
 
 /** What composing needs of an operation; a claimed one has it. */
 export type Composable = Pick<
@@ -20,6 +30,7 @@ export type Composable = Pick<
   | 'operation_id'
   | 'operation_key'
   | 'kind'
+  | 'step'
   | 'class'
   | 'payload_hash'
   | 'campaign_id'
@@ -72,13 +83,34 @@ export class Composer {
 
   async compose(operation: Composable): Promise<Composed> {
     if (operation.request === null) return { ok: false, rule: 'the request is no longer there' };
-    if (operation.kind === 'http') return composeHttp(operation, operation.request as HttpRequest);
+    const reference = operation.operation_id;
+    if (operation.kind === 'steps') return await this.#composeStep(operation, operation.request as FrozenSteps);
+    if (operation.kind === 'http') return composeHttp(reference, operation.request as HttpRequest);
     const request = operation.request as FrozenRequest | EmailRequest;
     const address = parseAddress(request.to);
     if (!address.ok) return { ok: false, rule: `to: ${address.rule}` };
     return 'subscriber' in request
       ? await this.#composeForCampaign(operation, request, address)
       : this.#composeSingle(operation, request, address);
+  }
+
+  /** What the step is to do, with what earlier ones have answered. */
+  async #composeStep(operation: Composable, { steps }: FrozenSteps): Promise<Composed> {
+    const step = steps[operation.step];
+    if (!step) return { ok: false, rule: 'the step is no longer there' };
+    const results = await readResults(this.dataSource, operation);
+    const rendered = renderStep(step, results, operation.created_at);
+    if (!rendered.ok) return rendered;
+    const reference = stepReference(operation.operation_id, step.name, step.version);
+    const composed = this.#composeRendered({ ...operation, operation_id: reference }, step.kind, rendered.request);
+    return composed.ok ? { ...composed, inputHash: rendered.inputHash } : composed;
+  }
+
+  #composeRendered(operation: Composable, kind: FrozenStep['kind'], request: object): Composed {
+    if (kind === 'http') return composeHttp(operation.operation_id, request as HttpRequest);
+    const mail = { ...(request as EmailRequest), isRendered: true };
+    const to = parseAddress(mail.to);
+    return to.ok ? this.#composeSingle(operation, mail, to) : { ok: false, rule: `to: ${to.rule}` };
   }
 
   async #composeForCampaign(operation: Composable, request: FrozenRequest, to: ParsedAddress): Promise<Composed> {
@@ -94,10 +126,11 @@ export class Composer {
     const tenant = this.tenants.get(operation.tenant_id);
     const from = request.from ?? (tenant && defaultSender(tenant));
     if (from === undefined) return { ok: false, rule: 'from: the tenant has no default sender' };
-    const { replyTo, subject, html, text, headers } = request;
+    const { replyTo, subject, html, text, headers, isRendered = false } = request;
     const compiled = compileMail({
       from,
       subject,
+      isRendered,
       ...(replyTo === undefined ? {} : { replyTo }),
       ...(html === undefined ? {} : { html }),
       ...(text === undefined ? {} : { text }),
@@ -173,7 +206,7 @@ function fillMail(
   };
 }
 
-function composeHttp({ operation_id: reference }: Composable, request: HttpRequest): Composed {
+function composeHttp(reference: string, request: HttpRequest): Composed {
   const { method, path, headers = {}, body } = request;
   return { ok: true, outgoing: { kind: 'http', reference, method, path, headers, body } };
 }

@@ -31,12 +31,16 @@ export interface DispatchSettings {
   readonly callTimeoutMs: ReadonlyMap<string, number>;
   readonly rates: ReadonlyMap<string, Rate>;
   readonly outbox: OutboxLimits;
+  /** Times that a provider may ask to wait before an operation is dead. */
+  readonly maxThrottles: number;
   readonly retry?: BackoffOptions;
 }
 
 /** What a lease must still leave after the call for its result to be stored. */
 const RECORD_MARGIN_MS = 2_000;
 const LARGEST_BATCH = 500;
+/** So many lost workers make an operation suspect: a single one is an accident. */
+const SUSPECT_CRASHES = 3;
 const INTENT_PAUSE_MS = 1_000;
 /** Under load an intent waits so long for company; a call takes much longer where the provider is not next door. */
 const INTENT_GATHER_MS = 4;
@@ -69,6 +73,7 @@ export class DispatchPipeline {
   readonly #ends: MicroBatch<ClaimEnd, boolean>;
   readonly #records: ResultStore<CallResult>;
   #turn = 0;
+  #suspect = false;
   #stopping = false;
 
   constructor(
@@ -96,7 +101,11 @@ export class DispatchPipeline {
     // Storing is a loop of its own: whatever goes wrong here, the provider is never called again because of it.
     this.#records = new ResultStore(
       LARGEST_BATCH,
-      (batch) => recordResults(dataSource, events, outbox, batch, settings.retry),
+      (batch) =>
+        recordResults(dataSource, events, outbox, batch, {
+          ...settings,
+          ...(settings.retry ? { backoff: settings.retry } : {}),
+        }),
       logger,
     );
   }
@@ -142,7 +151,7 @@ export class DispatchPipeline {
     provider.claimed(limit, claimed.length);
     this.observer.claimed(claimed.length);
     for (const operation of claimed) {
-      const way = this.#attempt(operation, provider)
+      const way = this.#alone(operation, async () => await this.#attempt(operation, provider))
         .catch((error: unknown) =>
           this.place.logger.error('dispatch.attempt-failed', { operationId: operation.operation_id, error }),
         )
@@ -156,6 +165,21 @@ export class DispatchPipeline {
     return claimed.length;
   }
 
+  /** What workers were lost with goes one at a time, so that it takes few others down and is found out. */
+  async #alone(operation: ClaimedOperation, work: () => Promise<void>): Promise<void> {
+    if (operation.crashes < SUSPECT_CRASHES) return await work();
+    if (this.#suspect) {
+      await this.#endWithoutCall(operation, 'no-time-left');
+      return;
+    }
+    this.#suspect = true;
+    try {
+      await work();
+    } finally {
+      this.#suspect = false;
+    }
+  }
+
   async #attempt(operation: ClaimedOperation, provider: ProviderLane): Promise<void> {
     const shape = operation.request_hash === null ? provider.provider.shape : operation.request_shape;
     const composed = await this.place.composer.compose(operation);
@@ -164,7 +188,7 @@ export class DispatchPipeline {
       await this.#endWithoutCall(operation, 'not-composed', prepared.ok ? undefined : prepared.rule);
       return;
     }
-    const intent = { operation, requestHash: prepared.call.hash, shape };
+    const intent = { operation, requestHash: prepared.call.hash, shape, inputHash: composed.inputHash ?? null };
     const called = await this.#callOnce(intent, provider, prepared.call);
     if (typeof called === 'object') this.#noteCanary(called, composed.outgoing, provider);
     if (called === 'intent-failed') await this.#takeBack(operation);
@@ -213,7 +237,7 @@ export class DispatchPipeline {
       const result = inTime ? await this.#call(provider, call, timeoutMs) : NOT_CALLED;
       await reach('dispatch.after-call', { operationId: operation.operation_id });
       provider.answered();
-      return { operation, attempt: intent.attempt, startedAt: intent.startedAt, result };
+      return { ...intended, attempt: intent.attempt, startedAt: intent.startedAt, result };
     } finally {
       leaveCall();
     }
@@ -239,6 +263,7 @@ export class DispatchPipeline {
       operation,
       attempt: operation.attempts + 1,
       startedAt: operation.created_at,
+      inputHash: null,
       result: NOT_CALLED,
     });
     if (!committed) await this.#endWithoutCall(operation, 'no-time-left');

@@ -87,7 +87,7 @@ export function createRescueLoop(
   dataSource: DataSource,
   events: EventWriter,
   limits: OutboxLimits,
-  everyMs: number,
+  { everyMs, maxCrashes }: { readonly everyMs: number; readonly maxCrashes: number },
   observer: DispatchObserver,
   logger: Logger,
 ): PollingLoop {
@@ -95,10 +95,13 @@ export function createRescueLoop(
   return new PollingLoop({
     name: 'rescue',
     runOnce: async () => {
-      const { queued, unknown, released } = await rescueExpired(dataSource, events, limits, PAGE);
-      const rescued = queued + unknown + released;
+      const { queued, unknown, dead, released } = await rescueExpired(dataSource, events, limits, {
+        limit: PAGE,
+        maxCrashes,
+      });
+      const rescued = queued + unknown + dead + released;
       if (rescued > 0) {
-        logger.warn('dispatch.rescued', { queued, unknown, released });
+        logger.warn('dispatch.rescued', { queued, unknown, dead, released });
         observer.rescued(queued, unknown);
       }
       return rescued === PAGE ? 'more' : 'idle';

@@ -16,7 +16,7 @@ tried AS (
 )
 UPDATE operations o
 SET state = i.state, state_reason = i.reason, effect_id = i.effect_id, claimed_by = NULL, lease_until = NULL,
-    attempts = o.attempts - i.uncounted,
+    attempts = o.attempts - i.uncounted, throttles = o.throttles + (i.outcome = 'throttled')::integer,
     not_before = CASE WHEN i.state = 'queued' THEN now() + i.delay_ms * interval '1 millisecond' ELSE o.not_before END,
     unknown_since = CASE WHEN i.state = 'unknown' THEN now() ELSE o.unknown_since END,
     resolve_at = '-infinity', changed_at = now()

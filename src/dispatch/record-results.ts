@@ -2,15 +2,19 @@ import type { DataSource } from 'typeorm';
 import { inTransaction } from '../database/in-transaction.ts';
 import { loadStatement } from '../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
+import type { OutboxEntry } from '../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import { operationEvent, unknownEvent } from '../operations/operation-events.ts';
 import { findReported } from '../operations/settle-by-evidence/find-reported.ts';
 import { settleByEvidence } from '../operations/settle-by-evidence/settle-by-evidence.ts';
+import { advanceSteps } from '../operations/steps/advance-steps.ts';
+import { storeCheckpoints } from '../operations/steps/store-checkpoints.ts';
 import type { CallOutcome } from '../providers/provider.port.ts';
 import type { BackoffOptions } from '../runtime/backoff.ts';
 import { reach } from '../runtime/signal.ts';
+import { checkpointOf } from './checkpoint-of.ts';
 import { fences, type ClaimedOperation } from './claimed-operation.ts';
-import { DEFAULT_RETRY_BACKOFF, settle, type Settlement } from './retry-policy.ts';
+import { DEFAULT_RETRY_BACKOFF, settle, type Budgets, type Settlement } from './retry-policy.ts';
 
 /** A call that was made, and what came of it. */
 export interface CallResult {
@@ -19,6 +23,8 @@ export interface CallResult {
   readonly attempt: number;
   /** The database's time of the intent. */
   readonly startedAt: Date;
+  /** Of a step's request as it was rendered. */
+  readonly inputHash: Buffer | null;
   readonly result: CallOutcome;
 }
 
@@ -57,9 +63,14 @@ export async function recordResults(
   events: EventWriter,
   limits: OutboxLimits,
   results: readonly CallResult[],
-  backoff: BackoffOptions = DEFAULT_RETRY_BACKOFF,
+  {
+    backoff = DEFAULT_RETRY_BACKOFF,
+    maxThrottles,
+  }: { readonly backoff?: BackoffOptions; readonly maxThrottles: number },
 ): Promise<boolean[]> {
-  const settled = results.map((each) => settle(each.result, each.attempt, each.operation.max_attempts, backoff));
+  const settled = results.map((each) =>
+    settle(each.result, each.attempt, budgetsOf(each.operation, maxThrottles), backoff),
+  );
   return await inTransaction(dataSource, 'record', async (tx) => {
     const rows = await record.run(tx, {
       ...fences(results.map((each) => each.operation)),
@@ -74,11 +85,21 @@ export async function recordResults(
     });
     await reach('dispatch.after-record');
     const held = new Set(rows.map((row) => `${row.tenant_id}/${row.operation_id}`));
-    const holds = results.map(({ operation }) => held.has(`${operation.tenant_id}/${operation.operation_id}`));
-    const entries = results.flatMap((each, index) => {
+    const holds = results.map(({ operation }) => held.has(keyOf(operation)));
+    const entries: OutboxEntry[] = [];
+    await storeCheckpoints(
+      tx,
+      results.flatMap((each, index) => (holds[index] ? checkpointOf(each.operation, each.result, each.inputHash) : [])),
+    );
+    const ofSteps = results.flatMap(({ operation }, index) =>
+      holds[index] && operation.kind === 'steps' ? [operation] : [],
+    );
+    const goneOn = await advanceSteps(tx, entries, events, ofSteps);
+    for (const [index, each] of results.entries()) {
       const settlement = settled[index];
-      return holds[index] && settlement ? eventOf(events, each, settlement) : [];
-    });
+      if (holds[index] && settlement && !goneOn.has(keyOf(each.operation)))
+        entries.push(...eventOf(events, each, settlement));
+    }
     const late = results.flatMap(({ operation }, index) => (holds[index] ? [] : [operation]));
     await settleByEvidence(tx, entries, events, [...late, ...(await findReported(tx, rows))]);
     await appendToOutbox(tx, entries, limits);
@@ -105,6 +126,14 @@ function eventOf(events: EventWriter, { operation, attempt, result }: CallResult
   };
   if (state !== 'unknown') return [operationEvent(events, EVENTS[state], origin, summary)];
   return [unknownEvent(events, origin, summary, { unknownSince: null, needsPerson: false, evidence: [] })];
+}
+
+function budgetsOf({ max_attempts: maxAttempts, throttles }: ClaimedOperation, maxThrottles: number): Budgets {
+  return { maxAttempts, throttles, maxThrottles };
+}
+
+function keyOf({ tenant_id, operation_id }: { readonly tenant_id: string; readonly operation_id: string }): string {
+  return `${tenant_id}/${operation_id}`;
 }
 
 function effectIdOf(result: CallOutcome): string | null {

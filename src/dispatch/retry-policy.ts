@@ -11,6 +11,14 @@ export interface Settlement {
   readonly counts: boolean;
 }
 
+/** What an operation may still fail by, per class. An account that is refused costs it nothing. */
+export interface Budgets {
+  readonly maxAttempts: number;
+  /** How often the provider has asked to wait before. */
+  readonly throttles: number;
+  readonly maxThrottles: number;
+}
+
 /** The result of an intent whose call was left out, since the lease would have ended before it. */
 export const NOT_CALLED: CallOutcome = {
   kind: 'not-sent',
@@ -29,7 +37,7 @@ export const DEFAULT_RETRY_BACKOFF: BackoffOptions = { baseMs: 1_000, capMs: 300
 export function settle(
   result: CallOutcome,
   attempt: number,
-  maxAttempts: number,
+  { maxAttempts, throttles, maxThrottles }: Budgets,
   backoff: BackoffOptions = DEFAULT_RETRY_BACKOFF,
 ): Settlement {
   const said = `${result.code}: ${result.diagnostic}`;
@@ -47,10 +55,14 @@ export function settle(
     case 'ambiguous':
       return { state: 'unknown', reason: `the provider may have taken it, ${said}`, delayMs: 0, counts: true };
     case 'throttled':
+      if (throttles + 1 >= maxThrottles) {
+        const reason = `the provider asked to wait ${maxThrottles} times, the last: ${said}`;
+        return { state: 'dead', reason, delayMs: 0, counts: false };
+      }
       return {
         state: 'queued',
         reason: `throttled, ${said}`,
-        delayMs: result.retryAfterMs ?? backoffMs(attempt, backoff),
+        delayMs: result.retryAfterMs ?? backoffMs(throttles + 1, backoff),
         counts: false,
       };
     case 'account':

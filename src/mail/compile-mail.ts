@@ -1,7 +1,13 @@
 import { bodyPart } from './body-part.ts';
 import { fixedHeaders, type SenderParts } from './fixed-headers.ts';
 import { encodeSubject, MAX_SUBJECT_LENGTH, singleLine } from './subject.ts';
-import { compileTemplate, type CompiledTemplate, type Rendered, type TemplateData } from './template.ts';
+import {
+  compileTemplate,
+  type CompiledTemplate,
+  type Rendered,
+  type TemplateData,
+  type TemplateResult,
+} from './template.ts';
 import { htmlToText, textTemplateFromHtml } from './text-template.ts';
 
 /** `subject`, `html` and `text` are Liquid templates; the rest is the same for every recipient. */
@@ -15,8 +21,10 @@ export interface MailSource {
   /** Made from `html` when absent. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The texts are finished, and braces in them mean nothing. */
+  readonly isRendered?: boolean;
 }
-export type MailField = keyof MailSource;
+export type MailField = Exclude<keyof MailSource, 'isRendered'>;
 
 export interface MailFilling {
   /** `send` of the parsed address. */
@@ -70,18 +78,23 @@ export function compileMail(source: MailSource): CompileResult {
   const headers = fixedHeaders(source);
   if (!headers.ok) return headers;
   if (/[\r\n\0]/.test(source.subject)) return { ok: false, field: 'subject', rule: 'holds a line break or NUL' };
-  const subject = compileTemplate(source.subject, 'plain');
+  const compile = source.isRendered ? finishedText : compileTemplate;
+  const subject = compile(source.subject, 'plain');
   if (!subject.ok) return { ok: false, field: 'subject', rule: subject.rule };
-  const html = source.html === undefined ? null : compileTemplate(source.html, 'html');
+  const html = source.html === undefined ? null : compile(source.html, 'html');
   if (html?.ok === false) return { ok: false, field: 'html', rule: html.rule };
-  const given = source.text === undefined ? null : compileTemplate(source.text, 'plain');
+  const given = source.text === undefined ? null : compile(source.text, 'plain');
   if (given?.ok === false) return { ok: false, field: 'text', rule: given.rule };
   if (html === null && given === null) return { ok: false, field: 'html', rule: 'html or text must be given' };
-  const text = given?.template ?? textTemplateFromHtml(source.html ?? '');
+  const text = given?.template ?? (source.isRendered ? null : textTemplateFromHtml(source.html ?? ''));
   const parts: Parts = { headers: headers.block, subject: subject.template, html: html?.template ?? null, text };
   const textFrom = text === null ? 'rendered-html' : 'template';
   const { from, sender } = headers;
   return { ok: true, mail: { from, sender, textFrom, fill: (filling) => fillMail(parts, filling) } };
+}
+
+function finishedText(text: string): TemplateResult {
+  return { ok: true, template: { render: () => ({ ok: true, text }) } };
 }
 
 function fillMail(parts: Parts, filling: MailFilling): FilledMail {

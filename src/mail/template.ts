@@ -1,4 +1,4 @@
-import { Liquid, type Template } from 'liquidjs';
+import { Liquid, type LiquidOptions, type Template } from 'liquidjs';
 import { compilePlainOutputs } from './plain-outputs.ts';
 import { scrubAddresses } from './scrub-addresses.ts';
 
@@ -26,15 +26,25 @@ const DATE_FILTERS = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_st
 const REMOVED_TAGS = ['include', 'render', 'layout', 'block'];
 const REMOVED_FILTERS = ['sample'];
 
-const engines = { html: createEngine('escape'), plain: createEngine(undefined) };
+/** The strict ones and `path` refuse what is not there; `path` makes each output one segment or value of a URL. */
+export type TemplateKind = 'html' | 'plain' | 'strict-html' | 'strict-plain' | 'path';
+
+const engines: Readonly<Record<TemplateKind, Liquid>> = {
+  html: createEngine({ outputEscape: 'escape' }),
+  plain: createEngine({}),
+  'strict-html': createEngine({ strictVariables: true, outputEscape: 'escape' }),
+  'strict-plain': createEngine({ strictVariables: true }),
+  path: createEngine({ strictVariables: true, outputEscape: (value: unknown) => encodeURIComponent(String(value)) }),
+};
 
 /**
  * Parses a Liquid template once. Variables that are not there render empty (a subscriber without a name must still get
  * the mail); filters and tags that are not there are refused here. No files, no prototypes, no clock, no randomness.
  *
- * @param kind `html` escapes every output unless it ends in `| raw`; `plain` escapes nothing.
+ * @param kind `html` escapes every output unless it ends in `| raw`; `plain` escapes nothing. In the strict ones and `path` a
+ *   variable that is not there is an error.
  */
-export function compileTemplate(source: string, kind: 'html' | 'plain'): TemplateResult {
+export function compileTemplate(source: string, kind: TemplateKind): TemplateResult {
   if (source.length > MAX_TEMPLATE_LENGTH) return { ok: false, rule: `longer than ${MAX_TEMPLATE_LENGTH} characters` };
   const engine = engines[kind];
   let parsed: Template[];
@@ -43,7 +53,7 @@ export function compileTemplate(source: string, kind: 'html' | 'plain'): Templat
   } catch (error) {
     return { ok: false, rule: whyRefused(error) };
   }
-  const quick = compilePlainOutputs(source, kind);
+  const quick = kind === 'html' || kind === 'plain' ? compilePlainOutputs(source, kind) : null;
   return { ok: true, template: { render: (data, now) => quickly(quick?.(data)) ?? render(engine, parsed, data, now) } };
 }
 
@@ -73,12 +83,12 @@ function renderAgain(engine: Liquid, parsed: Template[], data: TemplateData, glo
   }
 }
 
-function createEngine(outputEscape: 'escape' | undefined): Liquid {
+function createEngine(options: Pick<LiquidOptions, 'outputEscape' | 'strictVariables'>): Liquid {
   const engine = new Liquid({
-    ...(outputEscape === undefined ? {} : { outputEscape }),
+    strictVariables: false,
+    ...options,
     templates: {},
     strictFilters: true,
-    strictVariables: false,
     ownPropertyOnly: true,
     parseLimit: MAX_TEMPLATE_LENGTH,
     renderLimit: RENDER_LIMIT_MS,

@@ -1,14 +1,21 @@
 import type { DataSource } from 'typeorm';
+import { writeAudit } from '../audit/write-audit.ts';
 import { completeCampaigns } from '../campaigns/complete-campaign/complete-campaigns.ts';
 import { cancelRemaining } from '../campaigns/control-campaign/cancel-remaining.ts';
 import { materialisePage } from '../campaigns/materialise-campaign/materialise-campaign.ts';
 import { startDueCampaigns } from '../campaigns/start-campaign/start-due-campaigns.ts';
 import { loadStatement, type Statement } from '../database/statement.ts';
+import { erasePage } from '../erasure/erase-person.ts';
+import type { ErasurePlace } from '../erasure/erasure.ts';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
 import { expireOperations } from '../operations/expire-operations.ts';
 import { linkReceipts } from '../receipts/link-receipts.ts';
+import { forgetKeys } from '../retention/forget-keys.ts';
+import { pageByPage } from '../retention/page-by-page.ts';
+import type { TenantRetention } from '../retention/retention-settings.ts';
+import { scrubPayloads } from '../retention/scrub-payloads.ts';
 import { PollingLoop, type PollingLoopHealth, type RunResult } from '../runtime/polling-loop.ts';
 import type { ProcessPart } from '../runtime/process-part.ts';
 
@@ -17,6 +24,7 @@ export interface MaintenanceSettings {
   readonly maxAttempts: number;
   readonly inboxRetentionDays: number;
   readonly deadLetterDays: number;
+  readonly tenants: readonly TenantRetention[];
   readonly sweepBatch: number;
   readonly sweepMs: number;
   readonly outbox: OutboxLimits;
@@ -49,6 +57,15 @@ export class MaintenanceService implements ProcessPart {
         const pruned = await statement.run(dataSource, { retention_days: days, page_size: settings.sweepBatch });
         return pruned.length >= settings.sweepBatch ? 'more' : 'idle';
       });
+    const sweep = (name: string, pages: Parameters<typeof pageByPage>[0]): PollingLoop =>
+      loop(name, settings.sweepMs, settings.sweepMs, pageByPage(pages));
+    const erasures: ErasurePlace = {
+      dataSource,
+      events,
+      outbox,
+      pageSize: settings.sweepBatch,
+      audit: async (tx, entry) => await writeAudit(tx, [entry]),
+    };
     this.#loops = [
       rescue,
       loop('start-campaigns', 100, 500, async () => ((await startDueCampaigns(dataSource)) > 0 ? 'more' : 'idle')),
@@ -70,6 +87,9 @@ export class MaintenanceService implements ProcessPart {
       loop('link-receipts', 2_000, 5_000, async () =>
         (await linkReceipts(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
       ),
+      loop('erase', 1_000, 10_000, async () => await erasePage(erasures, null)),
+      sweep('scrub-payloads', () => scrubPayloads(dataSource, settings.tenants, settings.sweepBatch)),
+      sweep('forget-keys', () => forgetKeys(dataSource, settings.tenants, settings.sweepBatch)),
       prune('prune-inbox', pruneInbox, settings.inboxRetentionDays),
       prune('prune-dead-letters', pruneDeadLetters, settings.deadLetterDays),
     ];

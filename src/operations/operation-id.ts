@@ -11,7 +11,19 @@ const namespaceBytes = Buffer.from(OPERATION_NAMESPACE.replaceAll('-', ''), 'hex
  * would be one operation. The same input gives the same id for ever, in any language.
  */
 export function operationId(tenantId: string, operationKey: string): string {
-  const name = Buffer.from(JSON.stringify([tenantId, operationKey]), 'utf8');
+  return uuidOf(JSON.stringify([tenantId, operationKey]));
+}
+
+/**
+ * What a provider knows one step of an operation by, and its idempotency key: the same rule over
+ * `["operationId","step name",version]`.
+ */
+export function stepReference(id: string, name: string, version: number): string {
+  return uuidOf(JSON.stringify([id, name, version]));
+}
+
+function uuidOf(text: string): string {
+  const name = Buffer.from(text, 'utf8');
   const digest = hash('sha1', Buffer.concat([namespaceBytes, name]), 'buffer');
   digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x50, 6);
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -47,11 +47,15 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, readonly Ope
   bounced: ['complained'],
   complained: [],
   suppressed: EVIDENCE_OF_AN_EARLIER_CALL,
-  rejected: [],
-  expired: EVIDENCE_OF_AN_EARLIER_CALL,
+  // A person may start again what ended without an effect.
+  rejected: ['queued'],
+  expired: ['queued', ...EVIDENCE_OF_AN_EARLIER_CALL],
   cancelled: EVIDENCE_OF_AN_EARLIER_CALL,
-  dead: EVIDENCE_OF_AN_EARLIER_CALL,
+  dead: ['queued', ...EVIDENCE_OF_AN_EARLIER_CALL],
 };
+
+/** What a person may start again. */
+export const REDRIVABLE_STATES: readonly OperationState[] = ['dead', 'rejected', 'expired'];
 
 /** Nothing more will be done by us; receipts may still raise `accepted` and what follows it. */
 export const FINAL_STATES: readonly OperationState[] = [

@@ -4,6 +4,7 @@ import type { EventBatch } from '../messaging/inbox/consumed-event.ts';
 import { Handles, type DataOf } from '../messaging/inbox/handles.decorator.ts';
 import { EventWriter } from '../messaging/outbox/produced-event.ts';
 import { settleByEvidence } from '../operations/settle-by-evidence/settle-by-evidence.ts';
+import { blankReceipts } from '../retention/blank-receipts.ts';
 
 const store = loadStatement<
   Record<
@@ -50,5 +51,6 @@ export class ReceiptFactsHandler {
       operation_id === null ? [] : [{ tenant_id, operation_id }],
     );
     await settleByEvidence(tx, outbox, this.writer, spokenOf);
+    await blankReceipts(tx, spokenOf);
   }
 }

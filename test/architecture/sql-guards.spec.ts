@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createDispatchRig, type DispatchRig } from '../support/dispatch-rig.ts';
 import { cancelOperations } from './sql-guards/cancel-operations.ts';
+import { cancelUncalled } from './sql-guards/cancel-uncalled.ts';
 import { claimOperations } from './sql-guards/claim-operations.ts';
 import { commitIntents } from './sql-guards/commit-intents.ts';
 import { endClaims } from './sql-guards/end-claims.ts';
 import { observe, textOf, without } from './sql-guards/guard-case.ts';
 import { recordResults } from './sql-guards/record-results.ts';
+import { redriveOperations } from './sql-guards/redrive-operations.ts';
 import { rescueExpired } from './sql-guards/rescue-expired.ts';
+import { retention } from './sql-guards/retention.ts';
 import { settleUnknowns } from './sql-guards/settle-unknowns.ts';
 import {
   claimUnknowns,
@@ -34,7 +37,10 @@ const statements = [
   recordResults,
   rescueExpired,
   cancelOperations,
+  redriveOperations,
   settleUnknowns,
+  ...retention,
+  cancelUncalled,
 ];
 
 describe.each(statements)('$file', ({ file, cases }) => {

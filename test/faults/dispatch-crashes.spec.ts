@@ -81,7 +81,7 @@ describe('a dispatcher that dies', () => {
     await rig.request(NAMES);
     await dieAt('dispatch.after-claim');
     expect(await rig.states()).toEqual({ claimed: 10 });
-    expect(await othersGoOn()).toEqual({ queued: 10, unknown: 0, released: 0 });
+    expect(await othersGoOn()).toEqual({ queued: 10, unknown: 0, dead: 0, released: 0 });
     expect(await rig.states()).toEqual({ accepted: 10 });
     // 1 the claim of the dead, 2 the rescue, 3 the next claim.
     expect(await rig.operation('n0')).toMatchObject({ claim_seq: '3', attempts: 1 });
@@ -95,7 +95,7 @@ describe('a dispatcher that dies', () => {
       await dieAt(point);
       const called = (await rig.states())['calling'] ?? 0;
       expect(called).toBeGreaterThan(0);
-      expect(await othersGoOn()).toEqual({ queued: 10 - called, unknown: called, released: 0 });
+      expect(await othersGoOn()).toEqual({ queued: 10 - called, unknown: called, dead: 0, released: 0 });
       expect(await rig.states()).toEqual({ accepted: 10 - called, unknown: called });
       const unknown = await rig.query<{ seq: string }>(
         `SELECT DISTINCT claim_seq::text AS seq FROM operations WHERE state = 'unknown'`,
@@ -152,7 +152,7 @@ describe('a dispatcher that dies', () => {
     await dieAt('record.after-commit');
     expect(await rig.operation('n0')).toMatchObject({ state: 'accepted', claim_seq: '1' });
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, dead: 0, released: 0 });
     expect(await rig.sink.recipients()).toEqual(new Map([['n0@example.com', 1]]));
     expect(await rig.eventsOf()).toEqual(['operation.accepted']);
   });
@@ -191,7 +191,7 @@ describe('a dispatcher that dies', () => {
     await dieAt('dispatch.before-append-end');
     expect(await rig.states()).toEqual({ claimed: 10 });
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 10, unknown: 0, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 10, unknown: 0, dead: 0, released: 0 });
     await rig.worker().workUntil('all', async () => await rig.allIn('suppressed'));
     expect(await rig.eventsOf()).toEqual(NAMES.map(() => 'operation.suppressed'));
     expect((await rig.sink.stats()).transactions).toBe(0);

@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
     expect(await first.stop()).toBe(0);
     expect(await rig.states()).toEqual({ queued: 18, calling: 2 });
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 2, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 2, dead: 0, released: 0 });
   });
 });
 

@@ -23,7 +23,7 @@ it('a dispatcher that was stopped past its lease writes nothing and calls nobody
     await eventually('the first call', 20_000, async () => (await rig.sink.stats()).stalled === 1);
     process.kill(stale.pid, 'SIGSTOP');
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 7, unknown: 1, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 7, unknown: 1, dead: 0, released: 0 });
     await rig.worker().workUntil('the others', async () => await rig.allIn('accepted', 'unknown'));
     await rig.sink.release();
     process.kill(stale.pid, 'SIGCONT');

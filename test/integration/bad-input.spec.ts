@@ -201,8 +201,9 @@ async function createTopics(world: World, topics: readonly TopicName[]): Promise
       replicationFactor: 1,
       configEntries: [
         { name: 'max.message.bytes', value: String(8 * 1024 * 1024) },
-        // A record of a year ago must not be gone before it is read.
-        { name: 'retention.ms', value: '-1' },
+        // No more than the inbox remembers, or the service does not start. A record of a year ago is gone when the broker next
+        // looks, which is long after it is read.
+        { name: 'retention.ms', value: String(14 * 86_400_000) },
       ],
     })),
   });

@@ -16,6 +16,7 @@ export interface DispatchProcessOptions {
   readonly provider?: Readonly<Record<string, unknown>>;
   readonly dispatch?: Readonly<Record<string, unknown>>;
   readonly campaigns?: Readonly<Record<string, unknown>>;
+  readonly messaging?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -53,17 +54,24 @@ export async function startDispatchProcess(
   });
 }
 
-/** Until the server has noticed the end of all processes on the rig's database, and rolled back what they had open. */
-export async function untilNoticed(rig: DispatchRig): Promise<void> {
+/**
+ * Until the server has noticed the end of all processes on the rig's database, and rolled back what they had open.
+ *
+ * @param others names of those that go on
+ */
+export async function untilNoticed(rig: DispatchRig, others: readonly string[] = []): Promise<void> {
   await eventually('the server to notice the end', 10_000, async () => {
     const rows = await rig.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'einmal%' LIMIT 1`,
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'einmal%'
+         AND application_name <> ALL ($1) LIMIT 1`,
+      [others],
     );
     return rows.length === 0;
   });
 }
 
-function configText(rig: DispatchRig, { provider, dispatch, campaigns }: DispatchProcessOptions): string {
+function configText(rig: DispatchRig, parts: DispatchProcessOptions): string {
+  const { provider, dispatch, campaigns, messaging } = parts;
   const { host, port } = rig.sink;
   return stringify({
     tenants: { demo: { senders: ['news@einmal.example', 'example.org'], provider: 'main' } },
@@ -73,5 +81,6 @@ function configText(rig: DispatchRig, { provider, dispatch, campaigns }: Dispatc
     // Long leases: tests end them by hand and wait for none.
     dispatch: { leaseSeconds: 120, rescueSeconds: 600, retryBaseSeconds: 1, retryCapSeconds: 2, ...dispatch },
     ...(campaigns ? { campaigns } : {}),
+    ...(messaging ? { messaging } : {}),
   });
 }

@@ -66,6 +66,7 @@ const TENANT = {
   providers: ['main'],
   keyRetentionDays: 400,
   payloadRetentionDays: 30,
+  afterKeyRetention: 'tombstone',
   onUnknown: 'hold',
 } as const;
 
@@ -157,12 +158,12 @@ export async function createDispatchRig(databaseUrl: string, template: string): 
       void (await query(
         `UPDATE operations SET lease_until = now() - interval '1 second' WHERE state IN ('claimed', 'calling')`,
       )),
-    rescue: async () => await rescueExpired(dataSource, events, outbox, 500),
+    rescue: async () => await rescueExpired(dataSource, events, outbox, { limit: 500, maxCrashes: 5 }),
     reset: async () => {
       await closeWorkers();
       await query(
         `TRUNCATE operations, operation_requests, attempts, rate_tokens, outbox, campaigns, campaign_revisions,
-           campaign_exclusions, subscribers, suppressions, receipts, evidence, audit, provider_stops, approvals, outbox_buckets, outbox_relays`,
+           campaign_exclusions, subscribers, suppressions, receipts, evidence, audit, provider_stops, checkpoints, step_references, operation_tombstones, approvals, outbox_buckets, outbox_relays`,
       );
       await sink.reset();
     },
@@ -211,6 +212,8 @@ function newOperation(name: string, parts: Partial<NewOperation>): NewOperation 
     addressKey: addressKey(`${name}@example.com`),
     lists: [],
     approval: null,
+    approvalHash: null,
+    stepReferences: [],
     notBefore: null,
     deadline: null,
     maxAttempts: 12,

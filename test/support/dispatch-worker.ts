@@ -28,6 +28,8 @@ import { eventually } from './eventually.ts';
 export interface WorkerOptions {
   /** Instead of SMTP to the sink. */
   readonly provider?: Provider;
+  /** Further providers, each with a lane of its own name. */
+  readonly endpoints?: readonly Provider[];
   readonly tenants?: readonly string[];
   readonly leaseSeconds?: number;
   readonly timeoutMs?: number;
@@ -36,6 +38,7 @@ export interface WorkerOptions {
   readonly claimBatchMax?: number;
   readonly accountPauseSeconds?: number;
   readonly rate?: Rate;
+  readonly maxThrottles?: number;
 }
 
 /** A dispatcher in this process, driven by hand, with what it said and counted. */
@@ -129,7 +132,15 @@ export function createWorker(place: WorkerPlace, options: WorkerOptions): Worker
     Worker,
     'claimLost' | 'notCalled' | 'recorded' | 'called' | 'logs'
   >;
-  const lanes: Lane[] = (options.tenants ?? ['demo']).map((tenantId) => ({ tenantId, provider: 'main' }));
+  const endpoints = options.endpoints ?? [];
+  const names = ['main', ...endpoints.map(({ name }) => name)];
+  const lanes: Lane[] = (options.tenants ?? ['demo']).flatMap((tenantId) =>
+    names.map((name) => ({ tenantId, provider: name })),
+  );
+  const further = endpoints.map((each): [string, ProviderLane] => [
+    each.name,
+    new ProviderLane(each, { claimBatch: 20, claimBatchMax: 500 }),
+  ]);
   const { dataSource, events, tenants, outbox } = place;
   const composer = new Composer(dataSource, tenants);
   const leaseSeconds = options.leaseSeconds ?? 60;
@@ -140,12 +151,12 @@ export function createWorker(place: WorkerPlace, options: WorkerOptions): Worker
     dataSource,
     events,
     composer,
-    providers: new Map([['main', lane]]),
+    providers: new Map([['main', lane], ...further]),
     stops,
     canaries: new Canaries(),
     logger,
   };
-  const settings = { leaseSeconds, callTimeoutMs: new Map([['main', timeoutMs]]), outbox };
+  const settings = { leaseSeconds, callTimeoutMs: new Map(names.map((name) => [name, timeoutMs])), outbox };
   const observer = observerOf(seen);
   const resolver = new ResolvePipeline(shared, settings, observer);
   const pipeline = new DispatchPipeline(
@@ -153,6 +164,7 @@ export function createWorker(place: WorkerPlace, options: WorkerOptions): Worker
     {
       ...settings,
       rates: options.rate ? new Map([['main', options.rate]]) : new Map(),
+      maxThrottles: options.maxThrottles ?? 1000,
       retry: { baseMs: 50, capMs: 200 },
     },
     observer,
@@ -175,7 +187,7 @@ export function createWorker(place: WorkerPlace, options: WorkerOptions): Worker
     },
     close: async () => {
       await Promise.all([pipeline.stop(), resolver.stop()]);
-      await provider.close();
+      await Promise.all([provider, ...endpoints].map(async (each) => await each.close()));
     },
   };
 }

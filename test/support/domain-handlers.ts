@@ -52,6 +52,7 @@ function tenant(id: string): TenantDirectoryEntry {
     providers: ['main'],
     keyRetentionDays: 400,
     payloadRetentionDays: 30,
+    afterKeyRetention: 'tombstone',
     onUnknown: 'hold',
   };
 }

@@ -114,6 +114,7 @@ const DEMO = {
   providers: ['main'],
   keyRetentionDays: 400,
   payloadRetentionDays: 30,
+  afterKeyRetention: 'tombstone',
   onUnknown: 'hold',
 } as const;
 

@@ -24,6 +24,7 @@ const CHECKS: readonly Check[] = [
     command: [bin('depcruise'), 'src', 'migrations', 'test', '--config', '.dependency-cruiser.cjs'],
   },
   { name: 'docs/messages.md', command: [process.execPath, 'src/messaging/contracts/write-messages-doc.ts', '--check'] },
+  { name: 'docs/openapi.json', command: [process.execPath, 'src/api/openapi/write-openapi.ts', '--check'] },
   { name: 'docs/asyncapi.json', command: [process.execPath, 'src/messaging/contracts/write-asyncapi.ts', '--check'] },
 ];
 const RESULTS = join(projectRoot, '.einmal', 'test-results.json');

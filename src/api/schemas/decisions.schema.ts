@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { strictMap } from '../../config/schema-parts.ts';
-import { operationKey, storedText, time } from '../../messaging/contracts/fields.ts';
+import {
+  by,
+  email,
+  hash,
+  headerText,
+  id,
+  operationKey,
+  revision,
+  storedText,
+  time,
+} from '../../messaging/contracts/fields.ts';
 
 /** A reason is needed: it is what the audit is for. */
 const reason = storedText(1000).refine((text) => text === '' || /\S/u.test(text), 'must not be blank');
@@ -28,6 +38,8 @@ export type OperationDecision = z.output<typeof operationDecision>;
 
 /** In one transaction, whose locks others wait for. */
 export const MAX_DECIDED = 1000;
+/** The same for operations that are asked for in one call. */
+export const MAX_ASKED = 1000;
 
 const decidedOperations = z
   .array(strictMap({ operationKey, claimNumber }))
@@ -49,3 +61,47 @@ export type UnknownsDecision = z.output<typeof unknownsDecision>;
 
 export const providerDecision = strictMap({ reason });
 export type ProviderDecision = z.output<typeof providerDecision>;
+
+const redrive = {
+  reason,
+  deadline: time.describe('Instead of the one that it had; when absent, one that has passed is dropped.').optional(),
+};
+
+export const operationRedrive = strictMap({ ...redrive, claimNumber });
+export type OperationRedrive = z.output<typeof operationRedrive>;
+
+export const operationsRedrive = strictMap({
+  ...redrive,
+  perSecond: z.number().min(0.01).max(10_000).describe('Spreads them over time; all at once when absent.').optional(),
+  operations: decidedOperations,
+});
+export type OperationsRedrive = z.output<typeof operationsRedrive>;
+
+export const operationCancel = strictMap({ reason });
+export type OperationCancel = z.output<typeof operationCancel>;
+
+const approved = {
+  object: headerText(512).describe("`campaign:` and a campaign's id, or any name that operations ask for."),
+  revision,
+};
+
+export const approvalGrant = strictMap({
+  ...approved,
+  hash: hash.describe('The content hash of the campaign, or the payload hash or input hash that the operation shows.'),
+  approvedBy: by.describe('Who approved; the name of the token when absent.').optional(),
+  expiresAt: time.describe('The approval holds until then.').optional(),
+});
+export type ApprovalGrant = z.output<typeof approvalGrant>;
+
+export const approvalWithdrawal = strictMap({ ...approved, reason });
+export type ApprovalWithdrawal = z.output<typeof approvalWithdrawal>;
+
+export const erasureRequest = strictMap({
+  email: email.describe('Everybody with this address.').optional(),
+  subscriberId: id.describe('One subscriber, with the address that is known of them.').optional(),
+  reason,
+}).superRefine(({ email: address, subscriberId }, context) => {
+  if ((address === undefined) !== (subscriberId === undefined)) return;
+  context.addIssue({ code: 'custom', path: [], message: 'must have email or subscriberId, and not both' });
+});
+export type ErasureRequest = z.output<typeof erasureRequest>;

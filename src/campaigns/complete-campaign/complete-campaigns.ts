@@ -7,6 +7,7 @@ import { campaignEvent } from '../campaign-events.ts';
 import type { CampaignRow } from '../campaign-row.ts';
 import { countOperations } from '../count-operations.ts';
 
+const lock = loadStatement<NoParameters, { campaign_id: string }>(import.meta.url, 'lock-sending.sql');
 const complete = loadStatement<NoParameters, CampaignRow>(import.meta.url, 'complete-campaigns.sql');
 
 /** Completes every campaign whose operations are all in a final state. Returns how many. */
@@ -16,6 +17,7 @@ export async function completeCampaigns(
   limits: OutboxLimits,
 ): Promise<number> {
   return await inTransaction(dataSource, 'complete', async (tx) => {
+    await lock.run(tx, {});
     const completed = await complete.run(tx, {});
     const entries = [];
     for (const campaign of completed) {

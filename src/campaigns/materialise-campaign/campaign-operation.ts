@@ -57,6 +57,8 @@ export function campaignOperation(
     addressKey: recipient.addressKey,
     lists: row.lists.filter((list) => campaign.content.audience.lists.includes(list)),
     approval: null,
+    approvalHash: null,
+    stepReferences: [],
     notBefore: null,
     deadline: null,
     maxAttempts,

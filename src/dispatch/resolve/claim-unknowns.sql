@@ -14,6 +14,6 @@ SET claim_seq = o.claim_seq + 1, claimed_by = :worker::uuid, lease_until = now()
 FROM due d
 LEFT JOIN operation_requests r ON r.tenant_id = d.tenant_id AND r.operation_id = d.operation_id
 WHERE o.tenant_id = d.tenant_id AND o.operation_id = d.operation_id AND o.state = d.state
-RETURNING o.tenant_id, o.operation_id, o.operation_key, o.claim_seq, o.kind, o.class, o.payload_hash, o.campaign_id,
+RETURNING o.tenant_id, o.operation_id, o.operation_key, o.claim_seq, o.kind, o.step, o.class, o.payload_hash, o.campaign_id,
           o.revision, o.created_at, o.on_unknown, coalesce(o.unknown_since, o.changed_at) AS unknown_since, o.request_hash,
           o.request_shape, r.request, now() AS now

@@ -1,6 +1,6 @@
 -- The trace that a key is used again, and the last look before it: if the first call never arrived, this one has the effect.
 WITH held AS (
-  SELECT o.tenant_id, o.operation_id, o.claim_seq, o.provider, o.request_hash,
+  SELECT o.tenant_id, o.operation_id, o.claim_seq, o.provider, o.request_hash, o.step,
          CASE
            WHEN o.request_hash IS DISTINCT FROM i.request_hash THEN 'definition-changed'
            WHEN o.deadline <= now() THEN 'expired'
@@ -14,15 +14,15 @@ WITH held AS (
     ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq
   LEFT JOIN approvals a
     ON a.tenant_id = o.tenant_id AND a.object = o.approval_object AND a.revision = o.approval_revision
-    AND a.granted AND a.hash = 'sha256:' || encode(o.payload_hash, 'hex')
+    AND a.granted AND a.hash = 'sha256:' || encode(coalesce(o.approval_hash, o.payload_hash), 'hex')
     AND (a.expires_at IS NULL OR a.expires_at > now())
   LEFT JOIN LATERAL suppression_of(o.tenant_id, o.address_key, o.class, o.lists) AS hit ON o.address_key IS NOT NULL
   WHERE o.state = 'unknown' AND coalesce(o.lease_until > now(), false)
   FOR NO KEY UPDATE OF o
 ),
 intents AS (
-  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash, purpose)
-  SELECT tenant_id, operation_id, claim_seq, provider, :worker::uuid, :account, request_hash, 'replay'
+  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash, step, purpose)
+  SELECT tenant_id, operation_id, claim_seq, provider, :worker::uuid, :account, request_hash, step, 'replay'
   FROM held
   WHERE verdict = 'committed'
 )

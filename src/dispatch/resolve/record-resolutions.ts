@@ -6,6 +6,7 @@ import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
 import { settleByEvidence } from '../../operations/settle-by-evidence/settle-by-evidence.ts';
 import { settleUnknowns, type UnknownSettlement } from '../../operations/settle-unknowns/settle-unknowns.ts';
+import { storeCheckpoints, type Checkpoint } from '../../operations/steps/store-checkpoints.ts';
 import type { CallOutcome } from '../../providers/provider.port.ts';
 import { reach } from '../../runtime/signal.ts';
 import { fences } from '../claimed-operation.ts';
@@ -14,6 +15,8 @@ import { fences } from '../claimed-operation.ts';
 export interface ResolutionResult {
   readonly settlement: UnknownSettlement;
   readonly replayed: CallOutcome | null;
+  /** What a replay has answered. */
+  readonly checkpoints: readonly Checkpoint[];
 }
 
 const recordReplays = loadStatement<
@@ -32,6 +35,10 @@ export async function recordResolutions(
   results: readonly ResolutionResult[],
 ): Promise<boolean[]> {
   return await inTransaction(dataSource, 'resolve', async (tx) => {
+    await storeCheckpoints(
+      tx,
+      results.flatMap((each) => each.checkpoints),
+    );
     const entries: OutboxEntry[] = [];
     const holds = await settleUnknowns(
       tx,

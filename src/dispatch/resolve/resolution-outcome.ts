@@ -1,5 +1,6 @@
 import type { NewEvidence, SettledAs, StillUnknown } from '../../operations/settle-unknowns/settle-unknowns.ts';
 import type { CallOutcome } from '../../providers/provider.port.ts';
+import { checkpointOf } from '../checkpoint-of.ts';
 import { storableResult } from '../storable-result.ts';
 import type { UnknownOperation } from './claim-unknowns.ts';
 import type { ReplayIntent } from './commit-replays.ts';
@@ -74,11 +75,12 @@ function byPolicy(state: 'queued' | 'accepted', policy: 'resend' | 'assume-sent'
 }
 
 function result(
-  { tenant_id, operation_id, claim_seq }: UnknownOperation,
+  operation: UnknownOperation,
   next: SettledAs | StillUnknown,
   evidence: NewEvidence | null,
   replayed: CallOutcome | null = null,
 ): ResolutionResult {
-  const settlement = { tenantId: tenant_id, operationId: operation_id, claimNumber: claim_seq, next, evidence };
-  return { settlement, replayed };
+  const { tenant_id: tenantId, operation_id: operationId, claim_seq: claimNumber } = operation;
+  const checkpoints = replayed === null ? [] : checkpointOf(operation, replayed, null);
+  return { settlement: { tenantId, operationId, claimNumber, next, evidence }, replayed, checkpoints };
 }

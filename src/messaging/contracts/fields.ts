@@ -39,6 +39,8 @@ export const freeTextOfBytes = (maxBytes: number) =>
     .meta({ maxLength: maxBytes });
 
 export const id = headerText(256);
+/** A name that templates can use as it is. */
+export const stepName = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, 'must be a letter and then up to 62 of a-z, 0-9, _');
 export const operationKey = storedText(512);
 export const effectId = headerText(512);
 export const revision = z.int().min(1).max(2_147_483_647);

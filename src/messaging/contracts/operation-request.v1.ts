@@ -2,11 +2,13 @@ import { z } from 'zod';
 
 import { defineContract } from './contract.ts';
 import { emailRequest, httpRequest } from './effect-request.ts';
-import { by, headerText, messageClass, onUnknown, operationKey, reason, revision, time } from './fields.ts';
+import { by, headerText, messageClass, onUnknown, operationKey, reason, revision, stepName, time } from './fields.ts';
 
 const operationKeyField = operationKey.describe('Names the intended effect for ever; any characters but U+0000.');
 
-/** Asked for of both kinds. */
+const MAX_STEPS = 20;
+
+/** Asked for of every kind. */
 const common = {
   operationKey: operationKeyField,
   class: messageClass
@@ -25,6 +27,31 @@ const common = {
     .optional(),
 };
 
+const stepParts = {
+  name: stepName.describe('Names the step in results and history; unique in the operation.'),
+  version: z.int().min(1).max(1_000_000).describe('Of what the step does; 1 for the first.'),
+  approval: z
+    .strictObject({ object: headerText(512).describe('As in the approval.'), revision })
+    .describe("Wait before this step for this approval; its hash must be the step's input hash.")
+    .optional(),
+};
+
+const step = z.discriminatedUnion('kind', [
+  z.strictObject({ ...stepParts, kind: z.literal('email'), request: emailRequest }),
+  z.strictObject({ ...stepParts, kind: z.literal('http'), request: httpRequest }),
+]);
+
+const stepsRequest = z.strictObject({
+  steps: z
+    .array(step)
+    .min(1)
+    .max(MAX_STEPS)
+    .refine((steps) => new Set(steps.map(({ name }) => name)).size === steps.length, 'must not repeat a name')
+    .describe(
+      'Done in order, each once. Texts of a request may use what earlier steps answered: `{{ steps.NAME.result.MEMBER }}`.',
+    ),
+});
+
 const requested = z.discriminatedUnion('kind', [
   z
     .strictObject({ ...common, kind: z.literal('email'), request: emailRequest })
@@ -36,6 +63,7 @@ const requested = z.discriminatedUnion('kind', [
       },
     ),
   z.strictObject({ ...common, kind: z.literal('http'), request: httpRequest }),
+  z.strictObject({ ...common, kind: z.literal('steps'), request: stepsRequest }),
 ]);
 
 export const operationRequested = defineContract({

@@ -136,7 +136,7 @@ describe('rules of operations', () => {
     ['512 characters', { operationKey: 'x'.repeat(512) }, 'ok'],
     ['513 characters', { operationKey: 'x'.repeat(513) }, 'operationKey: must be at most 512 characters long'],
     ['NUL in the key', { operationKey: 'a\u0000' }, 'operationKey: must not hold U+0000 or lone surrogates'],
-    ['another kind', { kind: 'fax' }, 'kind: must be email, http'],
+    ['another kind', { kind: 'fax' }, 'kind: must be email, http, steps'],
     ['nothing to say', { request: { ...mail, text: '' } }, 'request: must have html, text or template'],
     ['a template', { request: { to: 'a@example.org', subject: 'x', template: 't', data: { a: 1 } } }, 'ok'],
     ['one class twice', { class: 'marketing', request: { ...mail, class: 'marketing' } }, 'ok'],

@@ -12,7 +12,10 @@ export interface InboxConsumersSettings {
   readonly consumers: readonly (Omit<ConsumerSupervisorSettings, 'handler'> & {
     readonly handlerFrom: (handlers: HandlerRegistry) => ChunkHandler;
   })[];
-  /** Creates or checks the topics; called until it succeeds, since a consumer of a missing topic could only fail. */
+  /**
+   * Creates or checks the topics; called until nothing stands against the start: a consumer of a missing topic could only fail, and
+   * one of a topic that outlives the inbox could not keep its word.
+   */
   readonly ensureTopics: () => Promise<TopicsChecked>;
   readonly stopTimeoutMs: number;
   readonly logger: Logger;
@@ -62,7 +65,7 @@ export class InboxConsumers implements ConsumerGroup {
       const { created, problems } = await ensureTopics();
       if (created.length > 0) logger.info('kafka.topics-created', { topics: created });
       for (const problem of problems) logger.error('kafka.topic-problem', { ...problem });
-      return !problems.some(({ problem }) => problem === 'not-created');
+      return problems.every(({ problem }) => problem === 'fewer-partitions');
     } catch (error) {
       logger.warn('kafka.topics-not-checked', { code: errorCode(error) });
       return false;

@@ -16,7 +16,14 @@ export interface WantedTopic {
 export type TopicProblem =
   /** Order per key holds only while the count stays: it is reported and never changed. */
   | { readonly topic: string; readonly problem: 'fewer-partitions'; readonly wanted: number; readonly found: number }
-  | { readonly topic: string; readonly problem: 'not-created'; readonly code: string };
+  | { readonly topic: string; readonly problem: 'not-created'; readonly code: string }
+  /** A record could come back after its identity was forgotten. */
+  | {
+      readonly topic: string;
+      readonly problem: 'outlives-inbox';
+      readonly topicDays: number | 'for ever';
+      readonly inboxDays: number;
+    };
 
 export interface TopicsChecked {
   readonly created: readonly string[];

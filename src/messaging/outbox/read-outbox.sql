@@ -1,5 +1,7 @@
 -- The head of each bucket that is still ours, with the last look at the suppression list for rows that address someone.
-SELECT o.bucket, o.outbox_id, o.topic, o.message_key, o.headers, o.message_value, o.on_suppressed, s.reason AS suppressed
+-- One that has lost its recipient and still has what is told instead was erased.
+SELECT o.bucket, o.outbox_id, o.topic, o.message_key, o.headers, o.message_value, o.on_suppressed,
+       CASE WHEN o.recipient_key IS NULL AND o.on_suppressed IS NOT NULL THEN 'erased' ELSE s.reason END AS suppressed
 FROM unnest(:buckets::smallint[], :fences::bigint[]) AS mine(bucket, fence)
 JOIN outbox_buckets b
   ON b.bucket = mine.bucket AND b.fence = mine.fence AND b.owner = :relay::uuid AND b.lease_until > now()

@@ -7,7 +7,7 @@ import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
 import { storableReason } from '../../messaging/storable-text.ts';
 import { operationEvent } from '../operation-events.ts';
 import { operationId } from '../operation-id.ts';
-import type { OperationState } from '../operation.states.ts';
+import { FINAL_STATES, type OperationState } from '../operation.states.ts';
 
 export type CancelRequest = DataOf<'einmal.operation.cancel-requested.v1'>;
 
@@ -21,29 +21,46 @@ const cancel = loadStatement<
   { tenant_id: string; operation_id: string }
 >(import.meta.url, 'cancel-operations.sql');
 
-const find = loadStatement<
-  Record<'tenants' | 'operation_ids', unknown[]>,
-  {
-    tenant_id: string;
-    operation_id: string;
-    state: OperationState;
-    state_reason: string | null;
-    payload_hash: Buffer | null;
-    effect_id: string | null;
-    attempts: number;
-  }
->(import.meta.url, '../request-operations/find-operations.sql');
+interface FoundRow {
+  readonly tenant_id: string;
+  readonly operation_id: string;
+  readonly state: OperationState;
+  readonly state_reason: string | null;
+  readonly payload_hash: Buffer | null;
+  readonly effect_id: string | null;
+  readonly attempts: number;
+}
+
+const find = loadStatement<Record<'tenants' | 'operation_ids', unknown[]>, FoundRow>(
+  import.meta.url,
+  '../request-operations/find-operations.sql',
+);
+
+/** A request from either entrance; `id` names it as the cause of what follows. */
+export type ReceivedCancel = Pick<ConsumedEvent<CancelRequest>, 'id' | 'tenantId' | 'traceparent' | 'data'>;
+
+/** What came of a cancellation. */
+export type CancelOutcome =
+  | { readonly kind: 'cancelled'; readonly operationId: string }
+  /** Its request has not come yet, and will find it cancelled. */
+  | { readonly kind: 'cancelled-before-request'; readonly operationId: string }
+  /** It is being called, or that call's outcome is not known yet: it follows. */
+  | { readonly kind: 'too-late'; readonly operationId: string; readonly state: OperationState }
+  /** Nothing more would have been done. */
+  | { readonly kind: 'already-ended'; readonly operationId: string; readonly state: OperationState };
 
 /**
  * Cancels operations before their provider is called. One that is being called, or is over, is answered with its state:
  * it is too late, and the outcome follows or is there. One that is not there yet is left behind cancelled.
+ *
+ * @returns one outcome for each request, by index
  */
 export async function cancelOperations(
   tx: Transaction,
   outbox: OutboxEntry[],
   events: EventWriter,
-  requests: readonly ConsumedEvent<CancelRequest>[],
-): Promise<void> {
+  requests: readonly ReceivedCancel[],
+): Promise<CancelOutcome[]> {
   const rows = requests.map((request) => ({
     request,
     id: operationId(request.tenantId, request.data.operationKey),
@@ -58,33 +75,54 @@ export async function cancelOperations(
   });
   const cancelled = new Set(await cancelFirsts(tx, rows));
   const found = new Map((await find.run(tx, ids)).map((row) => [row.operation_id, row]));
-  for (const { request, id } of rows) {
+  return rows.map(({ request, id }) => {
     const known = found.get(id);
     // Without a payload there is no operation to speak of yet.
-    if (!known?.payload_hash) continue;
+    if (!known?.payload_hash) return { kind: 'cancelled-before-request', operationId: id };
     // The first request ended it; a second one in the same batch is answered like a later one.
-    const ended = cancelled.delete(id);
-    outbox.push(
-      operationEvent(
-        events,
-        ended ? 'einmal.operation.cancelled.v1' : 'einmal.operation.duplicated.v1',
-        { tenantId: request.tenantId, causationId: request.id, traceparent: request.traceparent },
-        {
-          operationKey: request.data.operationKey,
-          operationId: id,
-          state: known.state,
-          payloadHash: known.payload_hash,
-          attempt: known.attempts,
-          effectId: known.effect_id,
-          reason: ended ? known.state_reason : `too late to cancel: the operation is ${known.state}`,
-        },
-      ),
-    );
-  }
+    const outcome = outcomeOf(known, cancelled.delete(id));
+    outbox.push(eventOf(events, request, known, known.payload_hash, outcome));
+    return outcome;
+  });
+}
+
+function outcomeOf({ operation_id: id, state }: FoundRow, ended: boolean): CancelOutcome {
+  if (ended) return { kind: 'cancelled', operationId: id };
+  return { kind: FINAL_STATES.includes(state) ? 'already-ended' : 'too-late', operationId: id, state };
+}
+
+function eventOf(
+  events: EventWriter,
+  request: ReceivedCancel,
+  known: FoundRow,
+  payloadHash: Buffer,
+  outcome: CancelOutcome,
+): OutboxEntry {
+  const ended = outcome.kind === 'cancelled';
+  return operationEvent(
+    events,
+    ended ? 'einmal.operation.cancelled.v1' : 'einmal.operation.duplicated.v1',
+    { tenantId: request.tenantId, causationId: request.id, traceparent: request.traceparent },
+    {
+      operationKey: request.data.operationKey,
+      operationId: known.operation_id,
+      state: known.state,
+      payloadHash,
+      attempt: known.attempts,
+      effectId: known.effect_id,
+      reason: ended ? known.state_reason : tooLate(known.state, outcome.kind),
+    },
+  );
+}
+
+/** The word before the colon is for programs. */
+function tooLate(state: OperationState, kind: CancelOutcome['kind']): string {
+  const follows = kind === 'too-late' ? ', and its outcome follows' : '';
+  return `${kind}: not cancelled by this request; the operation is ${state}${follows}`;
 }
 
 interface CancelRow {
-  readonly request: ConsumedEvent<CancelRequest>;
+  readonly request: ReceivedCancel;
   readonly id: string;
   readonly reason: string;
 }

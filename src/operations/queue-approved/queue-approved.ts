@@ -10,9 +10,15 @@ const queue = loadStatement<Record<'tenants' | 'objects', unknown[]>, { tenant_i
 /**
  * Queues the operations that wait for an approval which is there. Called when either of the two arrives; the lock makes
  * the later one see the earlier.
+ *
+ * @returns `tenant/operationId` of those that were queued
  */
-export async function queueApproved(tx: Transaction, objects: readonly ApprovedObject[]): Promise<void> {
-  if (objects.length === 0) return;
+export async function queueApproved(tx: Transaction, objects: readonly ApprovedObject[]): Promise<ReadonlySet<string>> {
+  if (objects.length === 0) return new Set();
   await lockObjects(tx, objects);
-  await queue.run(tx, { tenants: objects.map((each) => each.tenantId), objects: objects.map((each) => each.object) });
+  const rows = await queue.run(tx, {
+    tenants: objects.map((each) => each.tenantId),
+    objects: objects.map((each) => each.object),
+  });
+  return new Set(rows.map(({ tenant_id: tenant, operation_id: id }) => `${tenant}/${id}`));
 }

@@ -7,7 +7,7 @@ export interface NewOperation {
   readonly tenantId: string;
   readonly operationId: string;
   readonly operationKey: string;
-  readonly kind: 'email' | 'http';
+  readonly kind: 'email' | 'http' | 'steps';
   readonly class: 'marketing' | 'transactional';
   readonly payloadHash: Buffer;
   readonly hashVersion: number;
@@ -19,6 +19,10 @@ export interface NewOperation {
   readonly addressKey: string | null;
   readonly lists: readonly string[];
   readonly approval: { readonly object: string; readonly revision: number } | null;
+  /** What must have been approved; null: the payload hash. */
+  readonly approvalHash: Buffer | null;
+  /** What providers know the steps by, in order; empty for a single effect. */
+  readonly stepReferences: readonly string[];
   /** RFC 3339; `null` is now, by the database's clock. */
   readonly notBefore: string | null;
   readonly deadline: string | null;
@@ -56,6 +60,8 @@ const insert = loadStatement<
     | 'lists'
     | 'approval_objects'
     | 'approval_revisions'
+    | 'approval_hashes'
+    | 'step_references'
     | 'not_befores'
     | 'deadlines'
     | 'max_attempts'
@@ -68,9 +74,14 @@ const insert = loadStatement<
   InsertedOperation
 >(import.meta.url, 'insert-operations.sql');
 
+const withdrawForgotten = loadStatement<
+  { tenants: string[]; operation_ids: string[] },
+  Pick<InsertedOperation, 'tenant_id' | 'operation_id'>
+>(import.meta.url, 'withdraw-forgotten.sql');
+
 /**
  * Inserts operations in one statement and returns those that are new. An operation whose key, or whose recipient within
- * its campaign, is taken is left out of the answer and changes nothing.
+ * its campaign, is taken is left out of the answer and changes nothing, also one whose key was forgotten with a tombstone.
  */
 export async function insertOperations(
   tx: Transaction,
@@ -78,7 +89,7 @@ export async function insertOperations(
 ): Promise<InsertedOperation[]> {
   if (operations.length === 0) return [];
   const column = <T>(pick: (operation: NewOperation) => T): T[] => operations.map(pick);
-  return await insert.run(tx, {
+  const inserted = await insert.run(tx, {
     tenants: column((o) => o.tenantId),
     operation_ids: column((o) => o.operationId),
     keys: column((o) => o.operationKey),
@@ -97,6 +108,8 @@ export async function insertOperations(
     lists: column((o) => JSON.stringify(o.lists)),
     approval_objects: column((o) => o.approval?.object ?? null),
     approval_revisions: column((o) => o.approval?.revision ?? null),
+    approval_hashes: column((o) => o.approvalHash),
+    step_references: column((o) => JSON.stringify(o.stepReferences)),
     not_befores: column((o) => o.notBefore),
     deadlines: column((o) => o.deadline),
     max_attempts: column((o) => o.maxAttempts),
@@ -105,4 +118,15 @@ export async function insertOperations(
     traceparents: column((o) => o.traceparent),
     requests: column((o) => JSON.stringify(o.request)),
   });
+  return await withoutForgotten(tx, inserted);
+}
+
+async function withoutForgotten(tx: Transaction, inserted: InsertedOperation[]): Promise<InsertedOperation[]> {
+  const withdrawn = await withdrawForgotten.run(tx, {
+    tenants: inserted.map((row) => row.tenant_id),
+    operation_ids: inserted.map((row) => row.operation_id),
+  });
+  if (withdrawn.length === 0) return inserted;
+  const gone = new Set(withdrawn.map((row) => `${row.tenant_id}/${row.operation_id}`));
+  return inserted.filter((row) => !gone.has(`${row.tenant_id}/${row.operation_id}`));
 }

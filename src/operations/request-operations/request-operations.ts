@@ -2,15 +2,19 @@ import type { Transaction } from '../../database/in-transaction.ts';
 import { loadStatement } from '../../database/statement.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
-import { conflictEvent, operationEvent, type OperationSummary } from '../operation-events.ts';
-import type { OperationState } from '../operation.states.ts';
+import { ServiceError } from '../../runtime/service-error.ts';
+import { noteConflicts } from '../conflicts/note-conflicts.ts';
+import { answerEvent } from './answer-event.ts';
 import { insertOperations, type InsertedOperation, type NewOperation } from './insert-operations.ts';
+import type { AskedOperation, RequestAnswer } from './request-answer.ts';
 
 interface FoundOperation extends InsertedOperation {
   readonly operation_key: string;
   readonly payload_hash: Buffer | null;
   readonly effect_id: string | null;
   readonly attempts: number;
+  readonly created_at: Date;
+  readonly refused_at_arrival: boolean;
 }
 
 const find = loadStatement<Record<'tenants' | 'operation_ids', unknown[]>, FoundOperation>(
@@ -34,61 +38,97 @@ const adopt = loadStatement<
   Pick<FoundOperation, 'tenant_id' | 'operation_id'>
 >(import.meta.url, 'adopt-cancelled.sql');
 
+/** The reason of a refusal whose request may have been carried out and forgotten. */
+export const TOO_OLD = 'too-old-to-deduplicate';
+const NONE: ReadonlySet<NewOperation> = new Set();
+
 /**
  * Asks the ledger for operations: a new key is queued; a known key with the same payload is answered with its present
- * state; with another payload it is a conflict, told with both hashes and never executed. Each answer is an event.
+ * state; with another payload it is a conflict, told with both hashes and never executed. A key that the ledger
+ * had and forgot is refused as {@link TOO_OLD}. Each answer is an event too.
  *
- * @returns how many were new
+ * @param tooOld those whose keys may have been forgotten: answered when the key is known, and never new
+ * @returns one answer for each request, by index
  */
 export async function requestOperations(
   tx: Transaction,
   outbox: OutboxEntry[],
   events: EventWriter,
   requested: readonly NewOperation[],
-): Promise<number> {
-  const inserted = byId(await insertOperations(tx, firstOfEachKey(requested)));
-  const repeated: NewOperation[] = [];
-  for (const operation of requested) {
+  tooOld: ReadonlySet<NewOperation> = NONE,
+): Promise<RequestAnswer[]> {
+  const young = requested.filter((operation) => !tooOld.has(operation));
+  const inserted = byId(await insertOperations(tx, firstOfEachKey(young)));
+  const fresh = requested.map((operation) => {
+    if (tooOld.has(operation)) return null;
     const row = inserted.get(idOf(operation));
-    if (row) outbox.push(answerNew(events, operation, row));
-    else repeated.push(operation);
     // A second request for the same key in this batch is a repeat of the first.
     inserted.delete(idOf(operation));
+    return row ? newAnswer(operation, row) : null;
+  });
+  const repeated = requested.filter((_, index) => !fresh[index]);
+  const again = repeated.length > 0 ? await repeatedAnswers(tx, repeated) : [];
+  const answers = fresh.map((answer) => answer ?? taken(again));
+  for (const [index, operation] of requested.entries()) {
+    const answer = answers[index];
+    if (answer) outbox.push(answerEvent(events, operation, answer));
   }
-  if (repeated.length > 0) await answerRepeated(tx, outbox, events, repeated);
-  return requested.length - repeated.length;
+  await noteConflicts(tx, answers);
+  return answers;
 }
 
-function answerNew(events: EventWriter, operation: NewOperation, row: InsertedOperation): OutboxEntry {
-  const summary = { ...operation, state: row.state, reason: row.state_reason };
-  if (row.state === 'rejected') return operationEvent(events, 'einmal.operation.rejected.v1', operation, summary);
-  if (row.state === 'expired') return operationEvent(events, 'einmal.operation.expired.v1', operation, summary);
-  return operationEvent(events, 'einmal.operation.queued.v1', operation, summary);
+function taken(answers: RequestAnswer[]): RequestAnswer {
+  const answer = answers.shift();
+  if (!answer) throw new ServiceError('no-answer', 'a request was given no answer', { retryable: false });
+  return answer;
 }
 
-async function answerRepeated(
-  tx: Transaction,
-  outbox: OutboxEntry[],
-  events: EventWriter,
-  repeated: readonly NewOperation[],
-): Promise<void> {
-  const ids = {
-    tenants: repeated.map((each) => each.tenantId),
-    operation_ids: repeated.map((each) => each.operationId),
+function newAnswer(operation: NewOperation, row: InsertedOperation): RequestAnswer {
+  const { tenantId, operationId, operationKey, payloadHash } = operation;
+  const { state, state_reason: reason } = row;
+  return {
+    kind: state === 'rejected' || state === 'expired' ? state : 'queued',
+    operation: {
+      tenantId,
+      operationId,
+      operationKey,
+      payloadHash,
+      state,
+      reason,
+      attempts: 0,
+      effectId: null,
+      firstSeenAt: null,
+    },
   };
+}
+
+async function repeatedAnswers(tx: Transaction, repeated: readonly NewOperation[]): Promise<RequestAnswer[]> {
   const adopted = byId(await adoptCancelled(tx, firstOfEachKey(repeated)));
-  const found = byId(await find.run(tx, ids));
-  for (const operation of repeated) {
+  const found = byId(
+    await find.run(tx, {
+      tenants: repeated.map((each) => each.tenantId),
+      operation_ids: repeated.map((each) => each.operationId),
+    }),
+  );
+  return repeated.map((operation) => {
     const known = found.get(idOf(operation));
-    if (!known?.payload_hash) continue;
-    const summary = summaryOf(operation, known, known.payload_hash);
+    if (!known) return refusedAsTooOld(operation);
+    // A row without a payload has been adopted by the first that asked, so there is one.
+    if (!known.payload_hash)
+      throw new ServiceError('no-payload', 'the key is taken by no request', { retryable: true });
+    const told = askedOperation(operation, known, known.payload_hash);
     const isConflict =
       !known.payload_hash.equals(operation.payloadHash) || known.operation_key !== operation.operationKey;
-    if (isConflict) outbox.push(conflictEvent(events, operation, summary, operation.payloadHash));
-    else if (adopted.delete(idOf(operation)))
-      outbox.push(operationEvent(events, 'einmal.operation.cancelled.v1', operation, summary));
-    else outbox.push(operationEvent(events, 'einmal.operation.duplicated.v1', operation, summary));
-  }
+    if (isConflict) return { kind: 'conflicted', operation: told, refused: operation.payloadHash };
+    if (adopted.delete(idOf(operation))) return { kind: 'cancelled', operation: told };
+    return { kind: 'duplicated', operation: told, refusedAtArrival: known.refused_at_arrival };
+  });
+}
+
+function refusedAsTooOld({ tenantId, operationId, operationKey, payloadHash }: NewOperation): RequestAnswer {
+  const asked = { tenantId, operationId, operationKey, payloadHash };
+  const nothing = { attempts: 0, effectId: null, firstSeenAt: null };
+  return { kind: 'too-old', operation: { ...asked, state: 'rejected', reason: TOO_OLD, ...nothing } };
 }
 
 async function adoptCancelled(tx: Transaction, operations: readonly NewOperation[]) {
@@ -105,16 +145,17 @@ async function adoptCancelled(tx: Transaction, operations: readonly NewOperation
   });
 }
 
-function summaryOf(operation: NewOperation, known: FoundOperation, payloadHash: Buffer): OperationSummary {
-  const state: OperationState = known.state;
+function askedOperation(operation: NewOperation, known: FoundOperation, payloadHash: Buffer): AskedOperation {
   return {
-    operationKey: operation.operationKey,
+    tenantId: operation.tenantId,
     operationId: operation.operationId,
-    state,
+    operationKey: operation.operationKey,
     payloadHash,
-    attempt: known.attempts,
-    effectId: known.effect_id,
+    state: known.state,
     reason: known.state_reason,
+    attempts: known.attempts,
+    effectId: known.effect_id,
+    firstSeenAt: known.created_at,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Transaction } from '../../database/in-transaction.ts';
 import { loadStatement } from '../../database/statement.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
+import { advanceSteps } from '../steps/advance-steps.ts';
 import { operationEvent, resolvedEvent } from '../operation-events.ts';
 import type { OperationState } from '../operation.states.ts';
 import {
@@ -21,6 +22,7 @@ export interface OperationId {
 interface LockedRow extends OperationId {
   readonly operation_key: string;
   readonly claim_seq: string;
+  readonly kind: 'email' | 'http' | 'steps';
   readonly state: OperationState;
   readonly provider: string;
   readonly payload_hash: Buffer;
@@ -68,6 +70,9 @@ const settle = loadStatement<
   OperationId
 >(import.meta.url, 'settle-by-evidence.sql');
 
+/** With one of these a step is done. */
+const ACCEPTED: ReadonlySet<OperationState> = new Set(['accepted', 'delivered']);
+
 interface Judged {
   readonly row: LockedRow;
   readonly verdict: Verdict;
@@ -107,6 +112,13 @@ export async function settleByEvidence(
   const told = await readEvidence(
     tx,
     judged.filter(({ verdict }) => isResolution(verdict)).map(({ row }) => row),
+  );
+  const accepted = judged.filter(({ row, verdict }) => row.kind === 'steps' && ACCEPTED.has(verdict.state));
+  await advanceSteps(
+    tx,
+    outbox,
+    events,
+    accepted.map(({ row }) => row),
   );
   for (const each of judged) outbox.push(...eventsOf(events, each, told));
   return {

@@ -23,5 +23,5 @@ SET state = i.state, state_reason = coalesce(i.reason, o.state_reason), resolved
     changed_at = CASE WHEN i.state = 'unknown' THEN o.changed_at ELSE now() END
 FROM input i
 WHERE o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq AND o.state = 'unknown'
-RETURNING o.tenant_id, o.operation_id, o.operation_key, o.state, o.state_reason, o.claim_seq, o.payload_hash, o.attempts,
+RETURNING o.tenant_id, o.operation_id, o.operation_key, o.kind, o.state, o.state_reason, o.claim_seq, o.payload_hash, o.attempts,
           o.effect_id, o.unknown_since, o.doubled, o.campaign_id, o.causation_id, o.traceparent

@@ -3,6 +3,7 @@ import { loadStatement } from '../../database/statement.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
 import { operationEvent, resolvedEvent, unknownEvent, type EvidenceStep } from '../operation-events.ts';
+import { advanceSteps } from '../steps/advance-steps.ts';
 import { readEvidence } from '../settle-by-evidence/read-evidence.ts';
 
 /** What comes of one look at an unknown outcome. */
@@ -43,6 +44,7 @@ interface SettledRow {
   readonly tenant_id: string;
   readonly operation_id: string;
   readonly operation_key: string;
+  readonly kind: 'email' | 'http' | 'steps';
   readonly state: 'accepted' | 'delivered' | 'bounced' | 'complained' | 'rejected' | 'queued' | 'unknown';
   readonly state_reason: string | null;
   readonly claim_seq: string;
@@ -94,6 +96,10 @@ export async function settleUnknowns(
     tx,
     told.map(({ tenantId, operationId }) => ({ tenant_id: tenantId, operation_id: operationId })),
   );
+  const accepted = rows.filter(
+    ({ kind, state }) => kind === 'steps' && (state === 'accepted' || state === 'delivered'),
+  );
+  await advanceSteps(tx, outbox, events, accepted);
   for (const settlement of told) {
     const key = `${settlement.tenantId}/${settlement.operationId}`;
     const row = byId.get(key);

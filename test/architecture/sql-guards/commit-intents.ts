@@ -149,7 +149,7 @@ export const commitIntents: GuardedStatement = {
     approvalCase('an approval that stands', 'a.granted AND ', `3, right_hash, false, 'b', NULL`),
     approvalCase(
       'the approval of this content',
-      ` AND a.hash = 'sha256:' || encode(o.payload_hash, 'hex')`,
+      ` AND a.hash = 'sha256:' || encode(coalesce(o.approval_hash, o.payload_hash), 'hex')`,
       `3, 'sha256:other', true, 'b', NULL`,
     ),
     approvalCase(

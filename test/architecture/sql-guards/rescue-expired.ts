@@ -2,7 +2,7 @@ import type { DispatchRig } from '../../support/dispatch-rig.ts';
 import { callByHand, claimByHand, whileHeld, type AnyStatement, type GuardedStatement } from './guard-case.ts';
 
 async function rescue(rig: DispatchRig, statement: AnyStatement): Promise<unknown> {
-  await statement.run(rig.dataSource, { limit: 10 });
+  await statement.run(rig.dataSource, { limit: 10, max_crashes: 5 });
   const { state, claim_seq } = await rig.operation('a');
   return { state, number: claim_seq };
 }
@@ -25,11 +25,22 @@ export const rescueExpired: GuardedStatement = {
     },
     {
       guard: 'an intent without a result is unknown, never queued',
-      cuts: [[`CASE e.state WHEN 'claimed' THEN 'queued' ELSE 'unknown' END`, `'queued'`]],
+      cuts: [[`CASE WHEN e.state <> 'claimed' THEN 'unknown' WHEN`, `CASE WHEN`]],
       seen: { state: 'unknown', number: '2' },
       scenario: async (rig, statement) => {
         await rig.request(['a']);
         await callByHand(rig, 'a', -1);
+        return await rescue(rig, statement);
+      },
+    },
+    {
+      guard: 'what takes its workers down ends',
+      cuts: [[`WHEN o.crashes + 1 >= :max_crashes THEN 'dead' `, '']],
+      seen: { state: 'dead', number: '2' },
+      scenario: async (rig, statement) => {
+        await rig.request(['a']);
+        await claimByHand(rig, 'a', -1);
+        await rig.query('UPDATE operations SET crashes = 4');
         return await rescue(rig, statement);
       },
     },
@@ -53,7 +64,7 @@ export const rescueExpired: GuardedStatement = {
       scenario: async (rig, statement) => {
         await rig.request(['a']);
         await callByHand(rig, 'a', -1);
-        await whileHeld(rig, RECORD, async () => await statement.run(rig.dataSource, { limit: 10 }));
+        await whileHeld(rig, RECORD, async () => await statement.run(rig.dataSource, { limit: 10, max_crashes: 5 }));
         const { state, claim_seq } = await rig.operation('a');
         return { state, number: claim_seq };
       },
@@ -65,7 +76,9 @@ export const rescueExpired: GuardedStatement = {
       scenario: async (rig, statement) => {
         await rig.request(['a']);
         await callByHand(rig, 'a', -1);
-        return (await whileHeld(rig, RECORD, async () => await statement.run(rig.dataSource, { limit: 10 }))).waited;
+        return (
+          await whileHeld(rig, RECORD, async () => await statement.run(rig.dataSource, { limit: 10, max_crashes: 5 }))
+        ).waited;
       },
     },
     {
@@ -76,7 +89,7 @@ export const rescueExpired: GuardedStatement = {
         await rig.request(['a', 'b']);
         await claimByHand(rig, 'a', -1);
         await claimByHand(rig, 'b', -1);
-        return (await statement.run(rig.dataSource, { limit: 1 })).length;
+        return (await statement.run(rig.dataSource, { limit: 1, max_crashes: 5 })).length;
       },
     },
   ],

@@ -24,6 +24,7 @@ const TENANT: TenantConfig = {
   providers: ['main'],
   keyRetentionDays: 400,
   payloadRetentionDays: 30,
+  afterKeyRetention: 'tombstone',
   onUnknown: 'hold',
 };
 

@@ -145,7 +145,7 @@ export const SCENARIOS: readonly Scenario[] = [
     meanwhile: ({ place, others }) =>
       firstTime('dispatch.after-call', async () => {
         await new LedgerClock(others).endLeases();
-        await rescueExpired(others, place.events, place.outbox, 500);
+        await rescueExpired(others, place.events, place.outbox, { limit: 500, maxCrashes: 10 });
       }),
   },
   {

@@ -44,7 +44,8 @@ export function rescueRound(
   dataSource: DataSource,
   failed: (error: unknown) => void,
 ): Round {
-  return async () => void (await rescueExpired(dataSource, events, outbox, 500).catch(failed));
+  return async () =>
+    void (await rescueExpired(dataSource, events, outbox, { limit: 500, maxCrashes: 10 }).catch(failed));
 }
 
 /** Until none of its operations is under way. */

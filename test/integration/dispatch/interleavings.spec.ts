@@ -79,7 +79,7 @@ describe('between the claim and the intent', () => {
     const pass = late.pipeline.runOnce();
     await gate.reached;
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 1, unknown: 0, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 1, unknown: 0, dead: 0, released: 0 });
     await next.workUntil('the next to send', async () => await rig.allIn('accepted'));
     gate.open();
     await pass;
@@ -166,7 +166,7 @@ describe('a rescue and a result at the same moment', () => {
     using gate = gateAt('record.before-commit');
     await worker.pipeline.runOnce();
     await gate.reached;
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, dead: 0, released: 0 });
     gate.open();
     await worker.workUntil('it to be accepted', async () => await rig.allIn('accepted'));
     expect(worker.claimLost).toEqual([]);
@@ -179,7 +179,7 @@ describe('a rescue and a result at the same moment', () => {
     await worker.pipeline.runOnce();
     await gate.reached;
     await rig.endLeases();
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 1, released: 0 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 1, dead: 0, released: 0 });
     gate.open();
     await eventually('the loss', 10_000, () => worker.claimLost.length > 0);
     expect(worker.claimLost).toEqual(['record']);

@@ -162,7 +162,7 @@ describe('the same key again', () => {
     const late = worker.resolveOnce();
     await gate.reached;
     await rig.query(`UPDATE operations SET lease_until = now() - interval '1 second'`);
-    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, released: 1 });
+    expect(await rig.rescue()).toEqual({ queued: 0, unknown: 0, dead: 0, released: 1 });
     expect(await rig.attempts('a')).toMatchObject([{ outcome: 'ambiguous' }, { outcome: 'lost' }]);
     gate.open();
     await late;

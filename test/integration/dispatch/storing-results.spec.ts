@@ -111,24 +111,27 @@ describe('an answer that cannot be stored as it is', () => {
     ).map(([what, text]) => [what, kind as CallOutcome['kind'], text] as [string, CallOutcome['kind'], string]),
   );
 
-  it.each(answers)('%s in what is %s is escaped or cut and flagged, and the provider is called once', async (_what, kind, text) => {
-    await rig.request(['a']);
-    const said = { code: text, diagnostic: text };
-    const provider = new ScriptedProvider(() =>
-      kind === 'accepted'
-        ? { kind, effectId: text, ...said }
-        : kind === 'rejected'
-          ? { kind, what: 'message', ...said }
-          : { kind: 'ambiguous', ...said },
-    );
-    const worker = rig.worker({ provider });
-    const state = kind === 'ambiguous' ? 'unknown' : kind;
-    await worker.workUntil(`it to be ${state}`, async () => await rig.allIn(state), 5_000);
-    expect(provider.calls).toHaveLength(1);
-    const [attempt] = await rig.attempts('a');
-    expect(attempt?.outcome).toBe(kind);
-    expect((attempt?.diagnostic ?? '').length).toBeLessThanOrEqual(500);
-    expect(attempt?.diagnostic).toMatch(/^\[changed\] /);
-    expect(await rig.eventsOf('a')).toEqual([`operation.${state}`]);
-  });
+  it.each(answers)(
+    '%s in what is %s is escaped or cut and flagged, and the provider is called once',
+    async (_what, kind, text) => {
+      await rig.request(['a']);
+      const said = { code: text, diagnostic: text };
+      const provider = new ScriptedProvider(() =>
+        kind === 'accepted'
+          ? { kind, effectId: text, ...said }
+          : kind === 'rejected'
+            ? { kind, what: 'message', ...said }
+            : { kind: 'ambiguous', ...said },
+      );
+      const worker = rig.worker({ provider });
+      const state = kind === 'ambiguous' ? 'unknown' : kind;
+      await worker.workUntil(`it to be ${state}`, async () => await rig.allIn(state), 5_000);
+      expect(provider.calls).toHaveLength(1);
+      const [attempt] = await rig.attempts('a');
+      expect(attempt?.outcome).toBe(kind);
+      expect((attempt?.diagnostic ?? '').length).toBeLessThanOrEqual(500);
+      expect(attempt?.diagnostic).toMatch(/^\[changed\] /);
+      expect(await rig.eventsOf('a')).toEqual([`operation.${state}`]);
+    },
+  );
 });
