@@ -7,6 +7,8 @@ import { Retention1764470000000 } from './1764470000000-retention.ts';
 import { IndexRetention1764470000001 } from './1764470000001-index-retention.ts';
 import { NoteConflicts1764480000000 } from './1764480000000-note-conflicts.ts';
 import { IndexAwaiting1764480000001 } from './1764480000001-index-awaiting.ts';
+import { Batches1764490000000 } from './1764490000000-batches.ts';
+import { IndexBatches1764490000001 } from './1764490000001-index-batches.ts';
 
 /** In order. A change of the schema is a new file and a new line here; what has been released is never edited. */
 export const migrations = [
@@ -19,4 +21,6 @@ export const migrations = [
   IndexRetention1764470000001,
   NoteConflicts1764480000000,
   IndexAwaiting1764480000001,
+  Batches1764490000000,
+  IndexBatches1764490000001,
 ];

@@ -30,12 +30,14 @@ CREATE TABLE attempts (
   account text,
   purpose text NOT NULL DEFAULT 'deliver'::text,
   step smallint NOT NULL DEFAULT 0,
+  batch_id uuid,
   CONSTRAINT attempts_pkey PRIMARY KEY (tenant_id, operation_id, claim_seq),
   CONSTRAINT attempts_check CHECK (((ended_at IS NULL) = (outcome IS NULL))),
   CONSTRAINT attempts_outcome_check CHECK ((outcome = ANY (ARRAY['accepted'::text, 'not-sent'::text, 'throttled'::text, 'rejected'::text, 'suppressed'::text, 'account'::text, 'ambiguous'::text, 'duplicate'::text, 'concurrent'::text, 'key-mismatch'::text, 'lost'::text]))),
   CONSTRAINT attempts_purpose_check CHECK ((purpose = ANY (ARRAY['deliver'::text, 'replay'::text]))),
   CONSTRAINT attempts_request_hash_check CHECK ((octet_length(request_hash) = 32))
 ) WITH (fillfactor=85);
+CREATE INDEX attempts_by_batch ON public.attempts USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
 CREATE TABLE audit (
   tenant_id text NOT NULL,

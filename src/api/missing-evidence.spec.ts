@@ -11,6 +11,7 @@ const NONE: Abilities = {
   key: { kind: 'none' },
   lookup: { kind: 'none' },
   receipt: { kind: 'none' },
+  batch: { kind: 'none' },
   limits: { maxBytes: 1000 },
 };
 const KEY: Abilities['key'] = {

@@ -12,7 +12,12 @@ export type MissingEvidence =
   /** Only a person, or a receipt that nobody waits for any more. */
   | 'nothing';
 
-const NONE = { key: { kind: 'none' }, lookup: { kind: 'none' }, receipt: { kind: 'none' } } as const;
+const NONE = {
+  key: { kind: 'none' },
+  lookup: { kind: 'none' },
+  receipt: { kind: 'none' },
+  batch: { kind: 'none' },
+} as const;
 
 /**
  * Pure. Asks the planner itself, with one ability at a time and nobody who waits or decides, so that the two cannot disagree.

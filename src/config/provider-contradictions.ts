@@ -11,14 +11,14 @@ export const LEASE_MARGIN_SECONDS = 15;
 
 /** Rules over more than one key of a provider. */
 export function providerContradictions(provider: ProviderConfig, parts: FileParts): FoundError[] {
-  return [...leaseTooShort(provider, parts), ...ofKind(provider)];
+  return [...leaseTooShort(provider, parts), ...ofKind(provider, parts)];
 }
 
 export function takesMails(provider: ProviderConfig): boolean {
   return provider.kind !== 'http' || provider.mail !== null;
 }
 
-function ofKind(provider: ProviderConfig): FoundError[] {
+function ofKind(provider: ProviderConfig, parts: FileParts): FoundError[] {
   switch (provider.kind) {
     case 'smtp':
       return openPassword(provider);
@@ -32,11 +32,12 @@ function ofKind(provider: ProviderConfig): FoundError[] {
       ];
     case 'mailjet':
       return [...privateUrl(provider), ...marginOfWindow(provider.providerName, 'deduplicate', provider.deduplicate)];
+    case 'postmark':
+    case 'resend':
+      return [...privateUrl(provider), ...batchNeverFull(provider, parts)];
     case 'ses':
     case 'sendgrid':
-    case 'postmark':
     case 'mailgun':
-    case 'resend':
     case 'brevo':
     case 'sparkpost':
     case 'mailersend':
@@ -49,6 +50,15 @@ function leaseTooShort({ providerName, timeoutSeconds }: ProviderConfig, { secti
   if (sections.dispatch.leaseSeconds >= timeoutSeconds + LEASE_MARGIN_SECONDS) return [];
   const message = `must be at least ${LEASE_MARGIN_SECONDS} less than dispatch.leaseSeconds`;
   return [contradiction(['providers', providerName, 'timeoutSeconds'], message)];
+}
+
+/** No more is ever claimed ahead than that. */
+function batchNeverFull(
+  { providerName, batchSize }: ProviderConfigOf<'postmark' | 'resend'>,
+  { sections }: FileParts,
+): FoundError[] {
+  if (sections.dispatch === undefined || batchSize <= sections.dispatch.claimBatchMax) return [];
+  return [contradiction(['providers', providerName, 'batchSize'], 'must not be more than dispatch.claimBatchMax')];
 }
 
 function openPassword({ providerName, auth, security, host }: ProviderConfigOf<'smtp'>): FoundError[] {

@@ -41,12 +41,22 @@ describe('one wrong thing of another kind of provider', () => {
     secretKey: hunter2
     deduplicate: { windowSeconds: 100 }
 `;
+  const RESEND = `
+    kind: resend
+    apiKey: hunter2
+    batchSize: 100
+`;
+  const POSTMARK = `
+    kind: postmark
+    serverToken: hunter2
+    batchSize: 500
+`;
   const KAFKA = `
     kind: kafka
     windowDays: 7
 `;
 
-  const BLOCKS = { HTTP, SENDGRID, SES, MAILJET, KAFKA };
+  const BLOCKS = { HTTP, SENDGRID, SES, MAILJET, RESEND, POSTMARK, KAFKA };
   type Block = keyof typeof BLOCKS;
 
   it.each(Object.keys(BLOCKS) as Block[])('none in %s', (name) => {
@@ -72,6 +82,11 @@ describe('one wrong thing of another kind of provider', () => {
       'deduplicate.marginSeconds',
       'contradiction',
     ],
+    ['RESEND', 'batchSize: 100', 'batchSize: 101', 'batchSize', 'out-of-range'],
+    ['RESEND', 'batchSize: 100', 'batchSize: 0', 'batchSize', 'out-of-range'],
+    ['POSTMARK', 'batchSize: 500', 'batchSize: 501', 'batchSize', 'out-of-range'],
+    ['POSTMARK', 'batchSize: 500', 'batchSize: 500\n    baseUrl: http://a.example', 'baseUrl', 'contradiction'],
+    ['SENDGRID', 'hunter2', 'hunter2\n    batchSize: 2', 'batchSize', 'unknown-key'],
     // where it is
     ['SENDGRID', 'hunter2', 'hunter2\n    baseUrl: http://mail.example', 'baseUrl', 'contradiction'],
     ['SES', 'eu-west-1', 'eu-west-1\n    baseUrl: http://mail.example', 'baseUrl', 'contradiction'],
@@ -110,6 +125,12 @@ describe('one wrong thing of another kind of provider', () => {
     const whole = path.startsWith('tenants.') ? path : `providers.main.${path}`;
     expect(errors.map((error) => [error.path, error.rule])).toEqual([[whole, rule]]);
     expect(JSON.stringify(errors)).not.toContain('hunter2');
+  });
+
+  it('refuses a batch that is larger than what is ever claimed ahead', () => {
+    const dispatch = 'dispatch: { leaseSeconds: 90, claimBatch: 20, claimBatchMax: 99 }\n';
+    expect(errorsOf(dispatch + withMain(RESEND))).toEqual([['providers.main.batchSize', 'contradiction']]);
+    expect(errorsOf(dispatch + withMain(RESEND.replace('100', '99')))).toEqual([]);
   });
 
   it('refuses one header from two places', () => {

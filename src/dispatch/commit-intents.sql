@@ -11,10 +11,10 @@ WITH held AS (
            WHEN o.request_hash <> i.request_hash THEN 'definition-changed'
            ELSE 'committed'
          END AS verdict,
-         hit.scope AS suppressed_scope, hit.reason AS suppressed_reason, i.request_hash, i.request_shape
+         hit.scope AS suppressed_scope, hit.reason AS suppressed_reason, i.request_hash, i.request_shape, i.batch_id
   FROM unnest(:tenants::text[], :operation_ids::uuid[], :claim_seqs::bigint[], :request_hashes::bytea[],
-              :request_shapes::json[])
-    AS i(tenant_id, operation_id, claim_seq, request_hash, request_shape)
+              :request_shapes::json[], :batch_ids::uuid[])
+    AS i(tenant_id, operation_id, claim_seq, request_hash, request_shape, batch_id)
   JOIN operations o
     ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq
   LEFT JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.campaign_id = o.campaign_id
@@ -33,11 +33,11 @@ called AS (
   FROM held h
   WHERE h.verdict = 'committed' AND o.tenant_id = h.tenant_id AND o.operation_id = h.operation_id
     AND o.claim_seq = h.claim_seq AND o.state = 'claimed'
-  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts, o.request_hash, o.step
+  RETURNING o.tenant_id, o.operation_id, o.claim_seq, o.attempts, o.request_hash, o.step, h.batch_id
 ),
 intents AS (
-  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash, step)
-  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid, :account, request_hash, step FROM called
+  INSERT INTO attempts (tenant_id, operation_id, claim_seq, provider, worker, account, request_hash, step, batch_id)
+  SELECT tenant_id, operation_id, claim_seq, :provider, :worker::uuid, :account, request_hash, step, batch_id FROM called
 )
 SELECT tenant_id, operation_id, 'committed' AS verdict, NULL AS suppressed_scope, NULL AS suppressed_reason, attempts,
        now() AS started_at

@@ -34,10 +34,12 @@ export interface Intent {
   readonly shape: Shape;
   /** Of a step's request as it was rendered. */
   readonly inputHash: Buffer | null;
+  /** Of those that share one call; null: it has its own. */
+  readonly batchId: string | null;
 }
 
 const commit = loadStatement<
-  Record<'tenants' | 'operation_ids' | 'claim_seqs' | 'request_hashes' | 'request_shapes', unknown[]> &
+  Record<'tenants' | 'operation_ids' | 'claim_seqs' | 'request_hashes' | 'request_shapes' | 'batch_ids', unknown[]> &
     Record<'provider' | 'account' | 'worker', string>,
   IntentRow
 >(import.meta.url, 'commit-intents.sql');
@@ -54,6 +56,7 @@ export async function commitIntents(
     ...fences(operations),
     request_hashes: intents.map((intent) => intent.requestHash),
     request_shapes: intents.map(({ shape }) => (shape === null ? null : JSON.stringify(shape))),
+    batch_ids: intents.map(({ batchId }) => batchId),
     provider: name,
     account,
     worker,

@@ -4,17 +4,19 @@ import type { DataSource } from 'typeorm';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { CallOutcome, Outgoing, PreparedCall } from '../providers/provider.port.ts';
+import type { CallOutcome, Outgoing } from '../providers/provider.port.ts';
 import type { BackoffOptions } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
 import { errorCode } from '../runtime/service-error.ts';
 import { reach } from '../runtime/signal.ts';
+import { BatchCalls, mayShareCall, type Called, type ReadyCall } from './batch-calls.ts';
+import { INTENT_GATHER_MS, INTENT_PAUSE_MS, RECORD_MARGIN_MS } from './call-limits.ts';
 import { claimOperations, findDueLanes, type Lane, type Rate } from './claim-operations.ts';
 import type { ClaimedOperation } from './claimed-operation.ts';
 import { commitIntents, type Intent, type IntentOutcome } from './commit-intents.ts';
 import type { Composer } from './compose.ts';
 import type { DispatchObserver } from './dispatch-observer.ts';
-import { endClaims, type ClaimEnd } from './end-claims.ts';
+import { claimEnd, endClaims, type ClaimEnd, type NotCalled } from './end-claims.ts';
 import type { ProviderLane } from './provider-lane.ts';
 import type { ProviderStops } from './provider-stops.ts';
 import { pastContention } from './past-contention.ts';
@@ -36,14 +38,9 @@ export interface DispatchSettings {
   readonly retry?: BackoffOptions;
 }
 
-/** What a lease must still leave after the call for its result to be stored. */
-const RECORD_MARGIN_MS = 2_000;
 const LARGEST_BATCH = 500;
 /** So many lost workers make an operation suspect: a single one is an accident. */
 const SUSPECT_CRASHES = 3;
-const INTENT_PAUSE_MS = 1_000;
-/** Under load an intent waits so long for company; a call takes much longer where the provider is not next door. */
-const INTENT_GATHER_MS = 4;
 
 /** What the road needs of the process that it runs in. */
 export interface DispatchPlace {
@@ -59,9 +56,6 @@ export interface DispatchPlace {
   readonly wake: () => void;
 }
 
-type NotCalled =
-  Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
-
 /**
  * The road of an operation: claim, prepare, commit the intent, call, record. Statements are shared by all operations that
  * reach a step at the same moment; each write names the claim number, and a lost claim is an outcome.
@@ -72,6 +66,7 @@ export class DispatchPipeline {
   readonly #intents = new Map<string, MicroBatch<Intent, IntentOutcome>>();
   readonly #ends: MicroBatch<ClaimEnd, boolean>;
   readonly #records: ResultStore<CallResult>;
+  readonly #batches: BatchCalls;
   #turn = 0;
   #suspect = false;
   #stopping = false;
@@ -108,6 +103,13 @@ export class DispatchPipeline {
         }),
       logger,
     );
+    this.#batches = new BatchCalls(place, settings, observer, {
+      worker: this.worker,
+      isStopping: () => this.#stopping,
+      callAlone: async (ready, lane) => await this.#callOnce(ready, lane),
+      endWithoutCall: async (operation, why, reason) => await this.#endWithoutCall(operation, why, reason),
+      claimLost: (operation) => this.#claimLost(operation, 'commit-intents'),
+    });
   }
 
   /** One look at all lanes: claims what there is room for and sets it on its way. */
@@ -188,8 +190,12 @@ export class DispatchPipeline {
       await this.#endWithoutCall(operation, 'not-composed', prepared.ok ? undefined : prepared.rule);
       return;
     }
-    const intent = { operation, requestHash: prepared.call.hash, shape, inputHash: composed.inputHash ?? null };
-    const called = await this.#callOnce(intent, provider, prepared.call);
+    const { call } = prepared;
+    const intended = { operation, requestHash: call.hash, shape, inputHash: composed.inputHash ?? null, batchId: null };
+    const together = mayShareCall(operation, call) && operation.crashes < SUSPECT_CRASHES;
+    const called = await (together
+      ? this.#batches.join({ intended, call }, provider)
+      : this.#callOnce({ intended, call }, provider));
     if (typeof called === 'object') this.#noteCanary(called, composed.outgoing, provider);
     if (called === 'intent-failed') await this.#takeBack(operation);
     else if (called) await this.#record(called, provider);
@@ -203,11 +209,7 @@ export class DispatchPipeline {
   }
 
   /** Holds one of the provider's calls from the intent to the answer, so that intents never run ahead of calls. */
-  async #callOnce(
-    intended: Intent,
-    provider: ProviderLane,
-    call: PreparedCall,
-  ): Promise<CallResult | 'intent-failed' | undefined> {
+  async #callOnce({ intended, call }: ReadyCall, provider: ProviderLane): Promise<Called> {
     const { operation } = intended;
     const leaveCall = this.#stopping ? null : await provider.enterCall(operation.campaign_id === null);
     if (!leaveCall) return await this.#endWithoutCall(operation, this.#stopping ? 'stopping' : 'no-time-left');
@@ -269,7 +271,7 @@ export class DispatchPipeline {
     if (!committed) await this.#endWithoutCall(operation, 'no-time-left');
   }
 
-  async #call(provider: ProviderLane, call: PreparedCall, timeoutMs: number): Promise<CallOutcome> {
+  async #call(provider: ProviderLane, call: ReadyCall['call'], timeoutMs: number): Promise<CallOutcome> {
     const startedAt = performance.now();
     const result = storableResult(await call.send(timeoutMs));
     this.observer.called(provider.name, result, (performance.now() - startedAt) / 1000);
@@ -298,29 +300,6 @@ export class DispatchPipeline {
       claim: operation.claim_seq,
     });
     return undefined;
-  }
-}
-
-function claimEnd(operation: ClaimedOperation, why: NotCalled, reason: string | null): ClaimEnd {
-  switch (why) {
-    case 'suppressed':
-      return { operation, state: 'suppressed', reason: reason ?? 'suppressed' };
-    case 'expired':
-      return { operation, state: 'expired', reason: 'the deadline passed before the call' };
-    case 'not-composed':
-      return { operation, state: 'rejected', reason: reason ?? 'the mail could not be composed' };
-    case 'not-approved':
-      return { operation, state: 'awaiting-approval', reason: null };
-    case 'definition-changed':
-      return {
-        operation,
-        state: 'dead',
-        reason: 'definition-changed: what would be sent is not what the first attempt sent',
-      };
-    case 'held-back':
-    case 'no-time-left':
-    case 'stopping':
-      return { operation, state: 'queued', reason: null };
   }
 }
 

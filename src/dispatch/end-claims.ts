@@ -7,6 +7,11 @@ import { operationEvent } from '../operations/operation-events.ts';
 import { queueApproved } from '../operations/queue-approved/queue-approved.ts';
 import { reach } from '../runtime/signal.ts';
 import { fences, type ClaimedOperation } from './claimed-operation.ts';
+import type { IntentOutcome } from './commit-intents.ts';
+
+/** Why an operation was claimed and not called. */
+export type NotCalled =
+  Exclude<IntentOutcome['kind'], 'committed' | 'claim-lost'> | 'not-composed' | 'no-time-left' | 'stopping';
 
 /** How a claim ends without a call. `queued` and `awaiting-approval` give it back, the others are final. */
 export interface ClaimEnd {
@@ -53,6 +58,29 @@ export async function endClaims(
     await appendToOutbox(tx, entries, limits);
     return holds;
   });
+}
+
+export function claimEnd(operation: ClaimedOperation, why: NotCalled, reason: string | null): ClaimEnd {
+  switch (why) {
+    case 'suppressed':
+      return { operation, state: 'suppressed', reason: reason ?? 'suppressed' };
+    case 'expired':
+      return { operation, state: 'expired', reason: 'the deadline passed before the call' };
+    case 'not-composed':
+      return { operation, state: 'rejected', reason: reason ?? 'the mail could not be composed' };
+    case 'not-approved':
+      return { operation, state: 'awaiting-approval', reason: null };
+    case 'definition-changed':
+      return {
+        operation,
+        state: 'dead',
+        reason: 'definition-changed: what would be sent is not what the first attempt sent',
+      };
+    case 'held-back':
+    case 'no-time-left':
+    case 'stopping':
+      return { operation, state: 'queued', reason: null };
+  }
 }
 
 function objectOf({ tenant_id: tenantId, approval_object: object }: ClaimedOperation) {

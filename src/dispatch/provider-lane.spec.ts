@@ -6,7 +6,7 @@ const CALLS = 2;
 /** Four for each call at a time. */
 const MOST_OPEN = 8;
 
-function lane(): ProviderLane {
+function lane(perCall = 1): ProviderLane {
   const provider: Provider = {
     name: 'main',
     concurrency: CALLS,
@@ -14,6 +14,7 @@ function lane(): ProviderLane {
       key: { kind: 'none' },
       lookup: { kind: 'none' },
       receipt: { kind: 'none' },
+      batch: perCall === 1 ? { kind: 'none' } : { kind: 'per-message', max: perCall, maxBytes: 1 },
       limits: { maxBytes: 1 },
     },
     account: 'account',
@@ -55,6 +56,22 @@ describe('the calls of a lane', () => {
     const provider = lane();
     for (let count = 0; count < MOST_OPEN; count++) await callAndAnswer(provider);
     const next = provider.enterCall(false);
+    expect(await settledAtOnce(next)).toBe(false);
+    provider.stored();
+    expect(await settledAtOnce(next)).toBe(true);
+  });
+
+  it('stop in the same way where each carries several: no more are open than all calls hold four times', async () => {
+    const perCall = 10;
+    const provider = lane(perCall);
+    const callAndAnswerTen = async (): Promise<void> => {
+      const leaveCall = await provider.enterCall(false);
+      provider.answered(perCall);
+      leaveCall?.();
+    };
+    for (let count = 0; count < MOST_OPEN; count++) await callAndAnswerTen();
+    const next = provider.enterCall(false);
+    for (let stored = 0; stored < perCall - 1; stored++) provider.stored();
     expect(await settledAtOnce(next)).toBe(false);
     provider.stored();
     expect(await settledAtOnce(next)).toBe(true);

@@ -8,8 +8,9 @@ const ACCOUNT_PAUSE_MS = 1_000;
 const BREAK = { baseMs: 1_000, capMs: 60_000 };
 
 /**
- * Calls and answers that are not stored, in multiples of the calls at a time: what a kill of the process leaves unknown at
- * most. Storing takes two statements' time; four keep the calls going meanwhile.
+ * Operations in calls and in answers that are not stored, in multiples of what all calls at a time carry: what a kill of the
+ * process leaves unknown at most, 4 × connections × batchSize. Storing takes two statements' time; four keep the calls going
+ * meanwhile.
  */
 const OPEN_PER_CALL = 4;
 
@@ -23,7 +24,7 @@ type Waiter = (leaveCall: (() => void) | null) => void;
 export class ProviderLane {
   #underWay = 0;
   #calls = 0;
-  /** Answers of the provider that are not stored yet. */
+  /** Operations that the provider has answered to and whose results are not stored yet. */
   #unstored = 0;
   /** Those who wait for a call: single operations, and behind them campaigns. */
   readonly #urgent: Waiter[] = [];
@@ -48,6 +49,12 @@ export class ProviderLane {
 
   get name(): string {
     return this.provider.name;
+  }
+
+  /** Operations that one call may carry. */
+  get perCall(): number {
+    const { batch } = this.provider.abilities;
+    return batch.kind === 'none' ? 1 : batch.max;
   }
 
   get underWay(): number {
@@ -100,9 +107,9 @@ export class ProviderLane {
     for (const goOn of [...this.#urgent.splice(0), ...this.#waiting.splice(0)]) goOn(null);
   }
 
-  /** The provider has answered, and until `stored` a kill would leave the operation unknown. */
-  answered(): void {
-    this.#unstored += 1;
+  /** The provider has answered, and until `stored`, for each of them, a kill would leave the operations unknown. */
+  answered(operations = 1): void {
+    this.#unstored += operations;
   }
 
   stored(): void {
@@ -126,7 +133,9 @@ export class ProviderLane {
 
   #mayCall(): boolean {
     const { concurrency } = this.provider;
-    return this.#calls < concurrency && this.#calls + this.#unstored < OPEN_PER_CALL * concurrency;
+    // As if each call were full: who has one may fill it.
+    const open = (this.#calls + 1) * this.perCall + this.#unstored;
+    return this.#calls < concurrency && open <= OPEN_PER_CALL * concurrency * this.perCall;
   }
 
   /** Learns from a result. Says so when the lane stops because of it. */
@@ -151,6 +160,7 @@ export class ProviderLane {
   }
 
   #smallestWindow(): number {
-    return Math.min(this.settings.claimBatchMax, Math.max(this.settings.claimBatch, 2 * this.provider.concurrency));
+    const forAllCalls = 2 * this.provider.concurrency * this.perCall;
+    return Math.min(this.settings.claimBatchMax, Math.max(this.settings.claimBatch, forAllCalls));
   }
 }

@@ -3,6 +3,7 @@ export interface Abilities {
   readonly key: KeyAbility;
   readonly lookup: LookupAbility;
   readonly receipt: ReceiptAbility;
+  readonly batch: BatchAbility;
   readonly limits: {
     /** Largest request in bytes; what is larger is refused before the call. */
     readonly maxBytes: number;
@@ -47,8 +48,20 @@ export type ReceiptAbility =
       readonly waitMs: number;
     };
 
+export type BatchAbility =
+  /** One message per call. */
+  | { readonly kind: 'none' }
+  | {
+      /** The answer says of each message what became of it. */
+      readonly kind: 'per-message';
+      /** Messages that one call may carry, as configured: 2 or more. */
+      readonly max: number;
+      /** Of one call; a message that is larger than its share goes alone. */
+      readonly maxBytes: number;
+    };
+
 /** What is wrong with abilities that were put together by hand: texts that name the field. Empty when they are consistent. */
-export function inconsistencies({ key, lookup, receipt, limits }: Abilities): string[] {
+export function inconsistencies({ key, lookup, receipt, batch, limits }: Abilities): string[] {
   const wrong: string[] = [];
   if (key.kind !== 'none') {
     if (!(key.windowMs > 0)) wrong.push('key.windowMs: a key needs a window');
@@ -56,6 +69,12 @@ export function inconsistencies({ key, lookup, receipt, limits }: Abilities): st
   }
   if (lookup.kind !== 'none' && !(lookup.minAgeMs > 0)) wrong.push('lookup.minAgeMs: a lookup needs a smallest age');
   if (receipt.kind !== 'none' && !(receipt.waitMs > 0)) wrong.push('receipt.waitMs: a receipt needs a time to wait');
+  if (batch.kind !== 'none') {
+    if (!Number.isInteger(batch.max) || batch.max < 2) wrong.push('batch.max: a batch has at least two messages');
+    if (!(batch.maxBytes > 0)) wrong.push('batch.maxBytes: must be more than 0');
+    // The key of a batch stands for all that is in it.
+    if (key.kind !== 'none' && key.scope !== 'request') wrong.push('batch: the key covers one recipient only');
+  }
   if (!(limits.maxBytes > 0)) wrong.push('limits.maxBytes: must be more than 0');
   return wrong;
 }

@@ -1,11 +1,17 @@
 import type { z } from 'zod';
 import { canonicalJson } from '../operations/canonical-json.ts';
-import type { Abilities, LookupAbility, ReceiptAbility } from './abilities.ts';
+import type { Abilities, BatchAbility, LookupAbility, ReceiptAbility } from './abilities.ts';
 import type { Mailbox, OutgoingMail, Provider } from './provider.port.ts';
 import type { Verdict } from './verdict.ts';
 import type { Answer } from './wire/answer.ts';
 import { JSON_HEADERS, type WireRequest } from './wire/wire-request.ts';
-import { createWiredProvider, type WiredApi, type WiredLookup, type WiredSettings } from './wired-provider.ts';
+import {
+  createWiredProvider,
+  type WiredApi,
+  type WiredBatch,
+  type WiredLookup,
+  type WiredSettings,
+} from './wired-provider.ts';
 
 /** Under this name every mail API carries our reference, and gives it back with its receipts. */
 export const REFERENCE_NAME = 'einmal-ref';
@@ -25,6 +31,7 @@ export interface MailApi<S> {
   credentials(request: WireRequest): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   judge(answer: Answer, mail: OutgoingMail): Verdict;
   readonly lookup?: WiredLookup;
+  readonly batch?: WiredBatch;
 }
 
 /** A provider that takes mails, one recipient each, and nothing else. */
@@ -47,6 +54,7 @@ export function createMailApi<S extends Readonly<Record<string, unknown>> | null
     credentials: async (request) => await api.credentials(request),
     judge: (answer, outgoing) => (outgoing.kind === 'email' ? api.judge(answer, outgoing) : { kind: 'ambiguous' }),
     ...(api.lookup === undefined ? {} : { lookup: api.lookup }),
+    ...(api.batch === undefined ? {} : { batch: api.batch }),
   };
   return createWiredProvider(settings, wired);
 }
@@ -55,6 +63,17 @@ export function createMailApi<S extends Readonly<Record<string, unknown>> | null
 export function postJson(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): WireRequest {
   const text = canonicalJson(body, 'escape');
   return { method: 'POST', path, headers: { ...JSON_HEADERS, ...headers }, body: Buffer.from(text) };
+}
+
+/** A POST of the JSON bodies of these requests as one list, in their order and byte for byte. */
+export function postList(
+  path: string,
+  requests: readonly WireRequest[],
+  headers: Readonly<Record<string, string>> = {},
+): WireRequest {
+  const [open, comma, close] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+  const items = requests.flatMap(({ body }, index) => [index === 0 ? open : comma, ...(body === null ? [] : [body])]);
+  return { method: 'POST', path, headers: { ...JSON_HEADERS, ...headers }, body: Buffer.concat([...items, close]) };
 }
 
 export function get(path: string, query: Readonly<Record<string, string>>): WireRequest {
@@ -100,6 +119,11 @@ export function lookupAbility(
 ): LookupAbility {
   if (lookup === null) return { kind: 'none' };
   return { kind, minAgeMs: lookup.minAgeSeconds * 1000, miss: lookup.miss };
+}
+
+/** @param maxBytes of one batch call */
+export function batchAbility(batchSize: number, maxBytes: number): BatchAbility {
+  return batchSize < 2 ? { kind: 'none' } : { kind: 'per-message', max: batchSize, maxBytes };
 }
 
 /** null: no receipts reach the service. */

@@ -92,6 +92,16 @@ export interface PreparedCall {
    * nothing happens later unless it is one of those that leave it open.
    */
   readonly send: (timeoutMs: number) => Promise<CallOutcome>;
+  /** Whether it may be in a new batch (`prepareBatch`). Absent: it goes alone. */
+  readonly batchable?: boolean;
+}
+
+/** Several messages in one request. What is promised of a PreparedCall is promised of it. */
+export interface PreparedBatch {
+  /** Of the one request, 32 bytes: the same for the same calls in the same order under the same key. */
+  readonly hash: Buffer;
+  /** One outcome per call, by index. */
+  readonly send: (timeoutMs: number) => Promise<readonly CallOutcome[]>;
 }
 
 export type Prepared =
@@ -138,6 +148,12 @@ export interface Provider {
   readonly shape: Shape;
   /** Pure: same content and shape, same bytes. */
   prepare(outgoing: Outgoing, shape: Shape): Prepared;
+  /**
+   * Only where the provider can; `abilities.batch` says whether new batches are made, and of how many. Pure as well. `calls` are
+   * of this provider's `prepare`. `key` covers the batch as a whole, where the provider has keys: a repetition is safe with the
+   * same calls in the same order and with nothing else. A call of the batch that is made alone is under another key.
+   */
+  prepareBatch?(calls: readonly PreparedCall[], key: string): PreparedBatch;
   /** Only where `abilities.lookup` is not `none`. Never throws. */
   lookup?(query: LookupQuery, timeoutMs: number): Promise<LookupOutcome>;
   /** Bounded. Calls in flight end with what is known of them; later ones are `not-sent`. */

@@ -30,6 +30,17 @@ export function acceptedAs(effectId: string | null): Verdict {
 }
 
 /**
+ * What an answer to a whole batch means for each of its messages, where it speaks of none of them: a request that was refused
+ * had no effect, but which message was at fault, if any, is not said, so none of them is refused for good.
+ */
+export function verdictOfAll(verdict: Verdict, messages: number): readonly Verdict[] {
+  const isRefusal = verdict.kind === 'rejected' || verdict.kind === 'suppressed';
+  const { words } = verdict;
+  const each: Verdict = isRefusal ? { kind: 'not-sent', ...(words === undefined ? {} : { words }) } : verdict;
+  return Array.from({ length: messages }, () => each);
+}
+
+/**
  * What a status means where a provider says nothing of its own. Only refusals by 4xx are certain: 5xx answers have been seen
  * for mails that went out (Mailgun). A redirect is not followed, so the endpoint is configured wrongly.
  */

@@ -8,12 +8,14 @@ import type {
   LookupQuery,
   Outgoing,
   Prepared,
+  PreparedBatch,
   PreparedCall,
   Provider,
   Shape,
 } from './provider.port.ts';
-import type { Found, Verdict } from './verdict.ts';
-import { type Answer, retryAfterMs } from './wire/answer.ts';
+import { ambiguous, type Found, type Verdict } from './verdict.ts';
+import { type Answer, MAX_ANSWER_BYTES, MAX_ANSWER_BYTES_EACH, retryAfterMs } from './wire/answer.ts';
+import type { WireResult } from './wire/http-call.ts';
 import { HttpWire } from './wire/http-wire.ts';
 import { unsendable, wireBytes, wireHash, type WireRequest } from './wire/wire-request.ts';
 
@@ -32,6 +34,14 @@ export interface WiredApi {
   credentials(request: WireRequest): Promise<Readonly<Record<string, string>>>;
   judge(answer: Answer, outgoing: Outgoing): Verdict;
   readonly lookup?: WiredLookup;
+  readonly batch?: WiredBatch;
+}
+
+export interface WiredBatch {
+  /** One request of those of single calls, in their order; made of their bodies, whose paths and headers are of no use here. */
+  compose(requests: readonly WireRequest[], key: string): WireRequest;
+  /** One verdict per message, by index. As many as there are, or the answer says nothing of any of them. */
+  judge(answer: Answer, messages: number): readonly Verdict[];
 }
 
 export interface WiredLookup {
@@ -55,11 +65,18 @@ export interface WiredSettings {
 /** @throws ServiceError `inconsistent-abilities` */
 export function createWiredProvider(settings: WiredSettings, api: WiredApi): Provider {
   const wrong = inconsistencies(api.abilities);
+  if (api.abilities.batch.kind !== 'none' && api.batch === undefined) wrong.push('batch: there is none to be made');
   if (wrong.length > 0) {
     const message = `provider ${settings.providerName}: ${wrong.join('; ')}`;
     throw new ServiceError('inconsistent-abilities', message, { retryable: false });
   }
   return new WiredProvider(settings, api);
+}
+
+/** What a call was prepared from. */
+interface Parts {
+  readonly outgoing: Outgoing;
+  readonly request: WireRequest;
 }
 
 class WiredProvider implements Provider {
@@ -69,6 +86,9 @@ class WiredProvider implements Provider {
   readonly account: string;
   readonly shape: Shape;
   readonly lookup?: (query: LookupQuery, timeoutMs: number) => Promise<LookupOutcome>;
+  readonly prepareBatch?: (calls: readonly PreparedCall[], key: string) => PreparedBatch;
+  /** Of calls that may become part of a batch, while somebody holds them. */
+  readonly #parts = new WeakMap<PreparedCall, Parts>();
   readonly #api: WiredApi;
   readonly #basePath: string;
   readonly #wire: HttpWire;
@@ -88,7 +108,8 @@ class WiredProvider implements Provider {
       timeoutMs: settings.timeoutSeconds * 1000,
       allowPrivate: settings.allowPrivate,
     });
-    const { lookup } = api;
+    const { lookup, batch } = api;
+    if (batch !== undefined) this.prepareBatch = (calls, key) => this.#preparedBatch(batch, calls, key);
     if (lookup !== undefined && api.abilities.lookup.kind !== 'none') {
       this.lookup = async (query, timeoutMs) => await this.#lookUp(lookup, query, timeoutMs);
     }
@@ -120,20 +141,45 @@ class WiredProvider implements Provider {
   }
 
   #prepared(outgoing: Outgoing, request: WireRequest): PreparedCall {
-    return {
+    const call: PreparedCall = {
       hash: wireHash(request),
       send: async (timeoutMs) => {
         const result = await this.#ask(request, timeoutMs);
-        if (result.kind === 'lost') {
-          const { code, diagnostic, mayHaveLeft } = result;
-          return { kind: mayHaveLeft ? 'ambiguous' : 'not-sent', code, diagnostic };
-        }
-        return this.#outcome(result.answer, outgoing);
+        if (result.kind === 'lost') return lostOutcome(result);
+        return this.#outcome(result.answer, this.#judge(result.answer, outgoing), outgoing);
+      },
+      batchable: fitsBatch(request, this.abilities),
+    };
+    if (this.prepareBatch !== undefined) this.#parts.set(call, { outgoing, request });
+    return call;
+  }
+
+  #preparedBatch(batch: WiredBatch, calls: readonly PreparedCall[], key: string): PreparedBatch {
+    const parts = calls.map((call) => this.#partsOf(call));
+    const composed = batch.compose(
+      parts.map(({ request }) => request),
+      key,
+    );
+    const request = this.#placed(composed);
+    return {
+      hash: wireHash(request),
+      send: async (timeoutMs) => {
+        const result = await this.#ask(request, timeoutMs, MAX_ANSWER_BYTES + parts.length * MAX_ANSWER_BYTES_EACH);
+        if (result.kind === 'lost') return parts.map(() => lostOutcome(result));
+        const verdicts = judgeBatch(batch, result.answer, parts.length);
+        return parts.map(({ outgoing }, index) => this.#outcome(result.answer, verdicts[index] ?? ambiguous, outgoing));
       },
     };
   }
 
-  async #ask(request: WireRequest, timeoutMs: number): ReturnType<HttpWire['call']> {
+  #partsOf(call: PreparedCall): Parts {
+    const parts = this.#parts.get(call);
+    if (parts) return parts;
+    const message = `provider ${this.name}: a call in a batch that it has not prepared`;
+    throw new ServiceError('foreign-call', message, { retryable: false });
+  }
+
+  async #ask(request: WireRequest, timeoutMs: number, maxBytes?: number): ReturnType<HttpWire['call']> {
     let credentials;
     try {
       credentials = await this.#api.credentials(request);
@@ -145,20 +191,18 @@ class WiredProvider implements Provider {
         diagnostic: 'the request could not be signed',
       };
     }
-    return await this.#wire.call({ ...request, headers: { ...request.headers, ...credentials } }, timeoutMs);
+    return await this.#wire.call({ ...request, headers: { ...request.headers, ...credentials } }, timeoutMs, maxBytes);
   }
 
-  #outcome(answer: Answer, outgoing: Outgoing): CallOutcome {
-    const { words = '', ...verdict } = this.#judge(answer, outgoing);
-    return { ...verdict, code: `http-${answer.status}`, diagnostic: this.#scrubbed(words, addressesOf(outgoing)) };
+  #outcome({ status }: Answer, { words = '', ...verdict }: Verdict, outgoing: Outgoing): CallOutcome {
+    return { ...verdict, code: `http-${status}`, diagnostic: this.#scrubbed(words, addressesOf(outgoing)) };
   }
 
   #judge(answer: Answer, outgoing: Outgoing): Verdict {
     try {
       return this.#api.judge(answer, outgoing);
     } catch (error) {
-      // An answer that trips its reader proves nothing, and `send` never throws.
-      return { kind: 'ambiguous', words: `the answer could not be read (${errorCode(error)})` };
+      return unreadable(error);
     }
   }
 
@@ -176,6 +220,25 @@ class WiredProvider implements Provider {
     const withoutSecrets = secrets.reduce((text, secret) => text.replaceAll(secret, '<secret>'), words);
     return scrubAddresses(withoutSecrets, addresses);
   }
+}
+
+function judgeBatch(batch: WiredBatch, answer: Answer, messages: number): readonly Verdict[] {
+  try {
+    const verdicts = batch.judge(answer, messages);
+    if (verdicts.length === messages) return verdicts;
+    return Array.from({ length: messages }, () => ({ ...ambiguous, words: 'the answer does not fit the messages' }));
+  } catch (error) {
+    return Array.from({ length: messages }, () => unreadable(error));
+  }
+}
+
+/** An answer that trips its reader proves nothing, and `send` never throws. */
+function unreadable(error: unknown): Verdict {
+  return { kind: 'ambiguous', words: `the answer could not be read (${errorCode(error)})` };
+}
+
+function lostOutcome({ mayHaveLeft, code, diagnostic }: Extract<WireResult, { kind: 'lost' }>): CallOutcome {
+  return { kind: mayHaveLeft ? 'ambiguous' : 'not-sent', code, diagnostic };
 }
 
 function readLookup(lookup: WiredLookup, answer: Answer, query: LookupQuery): LookupOutcome {
@@ -205,6 +268,11 @@ export function accountOf(kind: string, baseUrl: string, credential: readonly st
 
 function tooLarge(request: WireRequest, { limits }: Abilities): string | null {
   return wireBytes(request) > limits.maxBytes ? `size: larger than ${limits.maxBytes} bytes` : null;
+}
+
+/** Larger than its share, it might keep the others out. */
+function fitsBatch(request: WireRequest, { batch }: Abilities): boolean {
+  return batch.kind === 'per-message' && wireBytes(request) <= batch.maxBytes / batch.max;
 }
 
 function addressesOf(outgoing: Outgoing): string[] {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createDispatchRig, type DispatchRig } from '../support/dispatch-rig.ts';
+import { commitBatchReplay, readBatch } from './sql-guards/batch-replays.ts';
 import { cancelOperations } from './sql-guards/cancel-operations.ts';
 import { cancelUncalled } from './sql-guards/cancel-uncalled.ts';
 import { claimOperations } from './sql-guards/claim-operations.ts';
@@ -33,6 +34,8 @@ const statements = [
   ...resolution,
   claimOperations,
   commitIntents,
+  commitBatchReplay,
+  readBatch,
   endClaims,
   recordResults,
   rescueExpired,

@@ -5,7 +5,7 @@ import type { ApiDialect } from '../support/sinks/api-dialects/dialect.ts';
 import type { ApiAction, Refusal, Sinks } from '../support/sinks/api-sink.ts';
 import type { Fault } from './faults.ts';
 import { providerConfig, type RawConfig } from './provider-config.ts';
-import type { Destination, LookupFault, Seen, Stand } from './stand.ts';
+import type { BatchStand, Destination, LookupFault, Seen, Stand } from './stand.ts';
 
 export interface ApiStandOptions {
   readonly key: Stand['key'];
@@ -13,6 +13,8 @@ export interface ApiStandOptions {
   readonly comparesPayload?: boolean;
   readonly lookup: boolean;
   readonly lookupShowsReference?: boolean;
+  /** Whether it takes several mails in one request. */
+  readonly batches?: boolean;
   /** The provider's part of einmal.yaml. */
   readonly config: (baseUrl: string) => RawConfig;
   /** Settings that shape the bytes, other than those of `config`; null: there are none. */
@@ -38,6 +40,7 @@ export function apiStand(sinks: () => Sinks, name: string, options: ApiStandOpti
   const dialect = dialectOf(name);
   const judge = (): Sinks['api'] => sinks().api;
   const { key, keyWindowMs = null, comparesPayload = false, changed, lookup, lookupShowsReference = lookup } = options;
+  const { batches = false } = options;
   return {
     name,
     key,
@@ -53,6 +56,7 @@ export function apiStand(sinks: () => Sinks, name: string, options: ApiStandOpti
     openChanged: changed === null ? null : () => open(options, judge().apiUrl, changed),
     outgoing: (reference, variant = 'first') => options.outgoing(reference, variant),
     arm: async ({ api }: Fault) => await judge().script(name, api === null ? [] : [api]),
+    batch: batches ? batchStand(judge, name, options) : null,
     suffersTwice: true,
     armTwice: async () => await judge().script(name, [{ phase: 'accepted', action: { do: 'twice' }, times: 1 }]),
     armLookup: async (fault) => await judge().script(name, [{ phase: 'lookup', action: LOOKUP_ACTIONS[fault] }]),
@@ -65,6 +69,14 @@ export function apiStand(sinks: () => Sinks, name: string, options: ApiStandOpti
       const { malformed, unauthorized } = await judge().stats(name);
       return [...malformed, ...(unauthorized === 0 ? [] : [`${unauthorized} requests without the credential`])];
     },
+  };
+}
+
+function batchStand(judge: () => Sinks['api'], name: string, options: ApiStandOptions): BatchStand {
+  const action = { do: 'refuse', as: 'rejected-message' } as const;
+  return {
+    open: () => open(options, judge().apiUrl, { batchSize: 50 }),
+    refuse: async (reference) => await judge().script(name, [{ phase: 'message', action, reference }]),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallOutcome, LookupOutcome, PreparedCall, Provider } from '../../src/providers/provider.port.ts';
 import { spawnSinks, type Sinks } from '../support/sinks/api-sink.ts';
@@ -21,7 +22,12 @@ function judges(): Sinks {
 function spoiled(name: string, spoil: (provider: Provider) => Partial<Provider>): Stand {
   const stand = createStands(judges).find((candidate) => candidate.name === name);
   if (stand === undefined) throw new Error(`no stand ${name}`);
-  return { ...stand, open: (destination) => overlaid(stand.open(destination), spoil) };
+  const { batch } = stand;
+  return {
+    ...stand,
+    open: (destination) => overlaid(stand.open(destination), spoil),
+    batch: batch === null ? null : { ...batch, open: () => overlaid(batch.open(), spoil) },
+  };
 }
 
 function overlaid(provider: Provider, spoil: (provider: Provider) => Partial<Provider>): Provider {
@@ -34,6 +40,31 @@ function overlaid(provider: Provider, spoil: (provider: Provider) => Partial<Pro
     },
   });
 }
+
+type Batch = NonNullable<Provider['prepareBatch']>;
+
+/** Batches of a provider, made otherwise. */
+function batching(change: (prepareBatch: Batch) => Batch): (provider: Provider) => Partial<Provider> {
+  return (provider) => {
+    if (provider.prepareBatch === undefined) return {};
+    return { prepareBatch: change(provider.prepareBatch.bind(provider)) };
+  };
+}
+
+const withNewKeys = batching((make) => {
+  return (calls) => {
+    const { send } = make(calls, randomUUID());
+    return { hash: Buffer.alloc(32), send };
+  };
+});
+const inTurns = batching(() => (calls) => ({
+  hash: Buffer.alloc(32),
+  send: async (timeoutMs) => await Promise.all(calls.map(async ({ send }) => await send(timeoutMs))),
+}));
+const answeringInReverse = batching((make) => (calls, key) => {
+  const { hash, send } = make(calls, key);
+  return { hash, send: async (timeoutMs) => (await send(timeoutMs)).toReversed() };
+});
 
 type Send = PreparedCall['send'];
 
@@ -127,6 +158,9 @@ describe('the conformance suite notices a provider that', () => {
     ['finds what cannot be there yet', 'mailgun', finding(HIT), 'drop after effect', /before the index showed it: hit/],
     ['does not find what is there', 'mailgun', finding(MISS), 'drop after effect', /looked up: miss/],
     ['takes silence for a miss', 'mailgun', finding(MISS), 'lookup: 500', /miss \(.*\), not failed/],
+    ['calls a batch again under another key', 'resend', withNewKeys, 'batch: drop after effect', /2 effects/],
+    ['makes single calls of a batch', 'resend', inTurns, 'batch: sent', /3 requests on the wire/],
+    ['mistakes one message of a batch for another', 'postmark', answeringInReverse, 'batch: sent', /effect id/],
     [
       'goes on after its close',
       'generic-plain',

@@ -82,6 +82,7 @@ export function peerStand(): Stand {
     outgoing: (reference, variant = 'first') => mailOf(reference, variant),
     arm: async (fault) => await set(peer, fault.peer),
     suffersTwice: false,
+    batch: null,
     armTwice: async () => await Promise.reject(new Error('an answer is one line or one promise')),
     armLookup: async () => await Promise.reject(new Error('a peer answers no questions')),
     disarm: async () => await set(peer, null),

@@ -25,6 +25,7 @@ export function smtpStand(sinks: () => Sinks): Stand {
     outgoing: (reference, variant = 'first') => mailOf(reference, variant),
     arm: async ({ smtp }) => await judge().script(smtp === null ? [] : [smtp]),
     suffersTwice: false,
+    batch: null,
     armTwice: async () => await Promise.reject(new Error('an answer is one line or one promise')),
     armLookup: async () => await Promise.reject(new Error('SMTP answers no questions')),
     disarm: async () => await judge().script([]),

@@ -50,6 +50,8 @@ export interface Stand {
   armTwice(): Promise<void>;
   /** Answers the next lookups otherwise. */
   armLookup(fault: LookupFault): Promise<void>;
+  /** Several messages in one request; null: this kind takes none. */
+  readonly batch: BatchStand | null;
   disarm(): Promise<void>;
   seen(reference: string): Promise<Seen>;
   /** Requests that began, whatever became of them. */
@@ -58,6 +60,13 @@ export interface Stand {
   release(): Promise<void>;
   /** What the vendor would not have taken for its form. */
   complaints(): Promise<readonly string[]>;
+}
+
+export interface BatchStand {
+  /** Configured to make batches. */
+  open(): Provider;
+  /** Refuses this message of later requests, and no other. */
+  refuse(reference: string): Promise<void>;
 }
 
 /** `late`: the index shows nothing yet. `careless`: it shows everything, and no reference with it. */

@@ -24,7 +24,7 @@ export const API_STANDS: Readonly<Record<string, ApiStandOptions>> = {
   sendgrid: mails({ kind: 'sendgrid', apiKey, lookup: {} }, { key: 'none', lookup: true, lookupShowsReference: false }),
   postmark: mails(
     { kind: 'postmark', serverToken: apiKey },
-    { key: 'none', lookup: true, changed: { messageStream: 'other' } },
+    { key: 'none', lookup: true, batches: true, changed: { messageStream: 'other' } },
   ),
   mailgun: mails(
     { kind: 'mailgun', apiKey, domain },
@@ -32,7 +32,7 @@ export const API_STANDS: Readonly<Record<string, ApiStandOptions>> = {
   ),
   resend: mails(
     { kind: 'resend', apiKey },
-    { key: 'replay', keyWindowMs: 24 * HOUR_MS, comparesPayload: true, lookup: false },
+    { key: 'replay', keyWindowMs: 24 * HOUR_MS, comparesPayload: true, lookup: false, batches: true },
   ),
   brevo: mails({ kind: 'brevo', apiKey }, { key: 'reject-duplicate', keyWindowMs: HOUR_MS / 4, lookup: true }),
   mailjet: mails(

@@ -12,7 +12,7 @@ export interface DispatchProcessOptions {
   readonly topicPrefix?: string;
   /** `point:action[:nth]`, as EINMAL_FAULT takes it. */
   readonly fault?: string;
-  /** Parts of einmal.yaml. */
+  /** Parts of einmal.yaml. A provider with a kind is the whole of it, any other changes the one to the rig's sink. */
   readonly provider?: Readonly<Record<string, unknown>>;
   readonly dispatch?: Readonly<Record<string, unknown>>;
   readonly campaigns?: Readonly<Record<string, unknown>>;
@@ -73,11 +73,10 @@ export async function untilNoticed(rig: DispatchRig, others: readonly string[] =
 function configText(rig: DispatchRig, parts: DispatchProcessOptions): string {
   const { provider, dispatch, campaigns, messaging } = parts;
   const { host, port } = rig.sink;
+  const smtp = { kind: 'smtp', host, port, security: 'none', connections: 2, timeoutSeconds: 30 };
   return stringify({
     tenants: { demo: { senders: ['news@einmal.example', 'example.org'], provider: 'main' } },
-    providers: {
-      main: { kind: 'smtp', host, port, security: 'none', connections: 2, timeoutSeconds: 30, ...provider },
-    },
+    providers: { main: provider?.['kind'] === undefined ? { ...smtp, ...provider } : provider },
     // Long leases: tests end them by hand and wait for none.
     dispatch: { leaseSeconds: 120, rescueSeconds: 600, retryBaseSeconds: 1, retryCapSeconds: 2, ...dispatch },
     ...(campaigns ? { campaigns } : {}),

@@ -63,6 +63,7 @@ export const NO_ABILITIES: Abilities = {
   key: { kind: 'none' },
   lookup: { kind: 'none' },
   receipt: { kind: 'none' },
+  batch: { kind: 'none' },
   limits: { maxBytes: 1_000_000 },
 };
 

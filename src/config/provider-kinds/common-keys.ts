@@ -31,6 +31,11 @@ export function mailApiKeys(receiptWaitSeconds: number) {
   };
 }
 
+/** Mails in one call; 1: each has its own. @param max as the vendor allows */
+export function batchSize(max: number) {
+  return wholeNumber(1, max).default(1);
+}
+
 /** When a look-up may be believed; null: none is made. */
 export function lookupKey(minAgeSeconds: number, miss: (typeof MISSES)[number]) {
   return strictMap({

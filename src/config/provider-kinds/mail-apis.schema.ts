@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { line, strictMap } from '../schema-parts.ts';
 import { baseUrl } from './base-url.ts';
-import { lookupKey, mailApiKeys, MISSES, secret, seconds } from './common-keys.ts';
+import { batchSize, lookupKey, mailApiKeys, MISSES, secret, seconds } from './common-keys.ts';
 
 const HALF_AN_HOUR = 1800;
 const AN_HOUR = 3600;
@@ -38,6 +38,7 @@ export const postmarkSchema = strictMap({
   serverToken: secret(),
   messageStream: line(100).default('outbound'),
   marketingStream: line(100).nullable().default(null),
+  batchSize: batchSize(500),
   baseUrl: baseUrl().default('https://api.postmarkapp.com'),
   ...mailApiKeys(AN_HOUR),
   lookup: lookupKey(600, 'resend'),
@@ -55,6 +56,7 @@ export const mailgunSchema = strictMap({
 export const resendSchema = strictMap({
   kind: z.literal('resend'),
   apiKey: secret(),
+  batchSize: batchSize(100),
   baseUrl: baseUrl().default('https://api.resend.com'),
   ...mailApiKeys(HALF_AN_HOUR),
 });

@@ -20,6 +20,8 @@ interface UnknownRow extends Composable {
 export interface UnknownOperation extends UnknownRow {
   readonly lease: Deadline;
   readonly history: UnknownHistory;
+  /** Of the call that left it unknown, where that carried others too. */
+  readonly batchId: string | null;
 }
 
 interface AttemptRow {
@@ -29,6 +31,7 @@ interface AttemptRow {
   readonly purpose: 'deliver' | 'replay';
   readonly outcome: string | null;
   readonly account: string | null;
+  readonly batch_id: string | null;
 }
 
 const claim = loadStatement<{ provider: string; limit: number; worker: string; lease_seconds: number }, UnknownRow>(
@@ -62,6 +65,7 @@ export async function claimUnknowns(
   return rows.map((row) => ({
     ...row,
     lease,
+    batchId: attempts.findLast((each) => isOf(each, row))?.batch_id ?? null,
     history: {
       now: row.now,
       unknownSince: row.unknown_since,

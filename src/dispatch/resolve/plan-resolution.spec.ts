@@ -16,6 +16,7 @@ const NONE: Abilities = {
   key: { kind: 'none' },
   lookup: { kind: 'none' },
   receipt: { kind: 'none' },
+  batch: { kind: 'none' },
   limits: { maxBytes: 1 },
 };
 const KEY = {

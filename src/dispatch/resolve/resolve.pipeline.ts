@@ -3,12 +3,14 @@ import type { OutboxLimits } from '../../messaging/outbox/append-to-outbox.ts';
 import type { Prepared } from '../../providers/provider.port.ts';
 import { createMicroBatch, type MicroBatch } from '../../runtime/micro-batch.ts';
 import { reach } from '../../runtime/signal.ts';
+import { RECORD_MARGIN_MS } from '../call-limits.ts';
 import type { DispatchObserver } from '../dispatch-observer.ts';
 import type { DispatchPlace } from '../dispatch.pipeline.ts';
 import { pastContention } from '../past-contention.ts';
 import type { ProviderLane } from '../provider-lane.ts';
 import { ResultStore } from '../result-store.ts';
 import { storableResult } from '../storable-result.ts';
+import { BatchReplays } from './batch-replays.ts';
 import { claimUnknowns, type UnknownOperation } from './claim-unknowns.ts';
 import { commitReplays, type Replay, type ReplayIntent } from './commit-replays.ts';
 import { lookUp, lookupQuery } from './look-up.ts';
@@ -25,8 +27,12 @@ export interface ResolveSettings {
 const LARGEST_BATCH = 500;
 /** Claimed at a time, in multiples of the provider's calls. */
 const AHEAD = 4;
-/** What a lease must still leave after a call for its result to be stored. */
-const RECORD_MARGIN_MS = 2_000;
+
+/** An operation with the step that comes next. */
+interface Planned {
+  readonly operation: UnknownOperation;
+  readonly step: ResolutionStep;
+}
 
 /**
  * The road of an unknown outcome: claim, plan, do one step (the key again, a lookup, a decision of the policy), record. It stays
@@ -37,6 +43,7 @@ export class ResolvePipeline {
   readonly #underWay = new Map<string, Set<Promise<void>>>();
   readonly #intents = new Map<string, MicroBatch<Replay, ReplayIntent>>();
   readonly #records: ResultStore<ResolutionResult>;
+  readonly #batches: BatchReplays;
   #stopping = false;
 
   constructor(
@@ -55,6 +62,7 @@ export class ResolvePipeline {
       async (batch) => await recordResolutions(dataSource, events, settings.outbox, batch),
       logger,
     );
+    this.#batches = new BatchReplays(place, this.worker, () => this.#stopping);
   }
 
   /** One look at all providers: claims what there is room for and sets it on its way. */
@@ -62,14 +70,15 @@ export class ResolvePipeline {
     let claimed = 0;
     for (const lane of this.place.providers.values()) {
       if (this.#stopping) break;
-      const limit = lane.paused() ? 0 : AHEAD * lane.provider.concurrency - this.#waysOf(lane).size;
+      const most = Math.max(AHEAD * lane.provider.concurrency, lane.perCall);
+      const limit = lane.paused() ? 0 : most - this.#waysOf(lane).size;
       if (limit < 1) continue;
       const unknowns = await claimUnknowns(this.place.dataSource, lane.name, limit, {
         worker: this.worker,
         leaseSeconds: this.settings.leaseSeconds,
       });
       claimed += unknowns.length;
-      for (const operation of unknowns) this.#start(operation, lane);
+      this.#start(unknowns, lane);
     }
     return claimed > 0 ? 'more' : 'idle';
   };
@@ -92,22 +101,43 @@ export class ResolvePipeline {
     return ways;
   }
 
-  #start(operation: UnknownOperation, lane: ProviderLane): void {
+  /** Each on its way; those that have to call the same batch again do so together. */
+  #start(unknowns: readonly UnknownOperation[], lane: ProviderLane): void {
+    const planned = unknowns.map((operation) => ({ operation, step: this.#plan(operation, lane) }));
+    for (const [batchId, members] of Map.groupBy(planned, batchToReplay)) {
+      if (batchId === null) {
+        for (const each of members) this.#track(each, lane, this.#do(each, lane));
+        continue;
+      }
+      const claimed = members.map(({ operation }) => operation);
+      const results = this.#batches.replay({ batchId, claimed }, lane, this.#timeoutOf(lane));
+      const resultOf = async (index: number) => (await results)[index];
+      for (const [index, each] of members.entries()) this.#track(each, lane, resultOf(index));
+    }
+  }
+
+  #plan(operation: UnknownOperation, lane: ProviderLane): ResolutionStep {
+    const { abilities, account } = lane.provider;
+    const callTimeoutMs = this.#timeoutOf(lane);
+    return planResolution({ abilities, account, callTimeoutMs }, operation.history);
+  }
+
+  #track(planned: Planned, lane: ProviderLane, result: Promise<ResolutionResult | undefined>): void {
     const ways = this.#waysOf(lane);
-    const way = this.#resolve(operation, lane)
+    const way = this.#finish(planned, lane, result)
       .catch((error: unknown) =>
-        this.place.logger.error('resolve.step-failed', { operationId: operation.operation_id, error }),
+        this.place.logger.error('resolve.step-failed', { operationId: planned.operation.operation_id, error }),
       )
       .finally(() => ways.delete(way));
     ways.add(way);
   }
 
-  async #resolve(operation: UnknownOperation, lane: ProviderLane): Promise<void> {
-    const step = planResolution(
-      { abilities: lane.provider.abilities, account: lane.provider.account, callTimeoutMs: this.#timeoutOf(lane) },
-      operation.history,
-    );
-    const result = await this.#do(step, operation, lane);
+  async #finish(
+    { operation, step }: Planned,
+    lane: ProviderLane,
+    pending: Promise<ResolutionResult | undefined>,
+  ): Promise<void> {
+    const result = await pending;
     if (!result) return;
     const held = await this.#records.store(result);
     if (!held) this.observer.claimLost('resolve');
@@ -116,11 +146,7 @@ export class ResolvePipeline {
     this.place.logger.info('resolve.step', { operationId: operation.operation_id, step: step.do, outcome, code, held });
   }
 
-  async #do(
-    step: ResolutionStep,
-    operation: UnknownOperation,
-    lane: ProviderLane,
-  ): Promise<ResolutionResult | undefined> {
+  async #do({ operation, step }: Planned, lane: ProviderLane): Promise<ResolutionResult | undefined> {
     switch (step.do) {
       case 'replay':
         return await this.#withCall(operation, lane, async () => await this.#replay(operation, lane));
@@ -180,4 +206,9 @@ export class ResolvePipeline {
   #timeoutOf(lane: ProviderLane): number {
     return this.settings.callTimeoutMs.get(lane.name) ?? 0;
   }
+}
+
+/** null: it goes its own way. */
+function batchToReplay({ operation, step }: Planned): string | null {
+  return step.do === 'replay' ? operation.batchId : null;
 }

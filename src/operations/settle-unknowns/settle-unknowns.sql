@@ -13,7 +13,8 @@ kept AS (
   SELECT i.tenant_id, i.operation_id, i.step, i.outcome, i.claim_seq, i.code, i.diagnostic, i.decided_by
   FROM input i
   JOIN operations o ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id
-  WHERE i.step IS NOT NULL AND (i.step NOT IN ('person', 'policy') OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'))
+  WHERE i.step IS NOT NULL AND (i.step NOT IN ('person', 'policy') OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'
+      AND (i.step = 'policy' OR o.lease_until IS NULL)))
 )
 UPDATE operations o
 SET state = i.state, state_reason = coalesce(i.reason, o.state_reason), resolved_by = i.resolved_by,
@@ -22,6 +23,9 @@ SET state = i.state, state_reason = coalesce(i.reason, o.state_reason), resolved
     not_before = CASE WHEN i.state = 'queued' THEN now() ELSE o.not_before END,
     changed_at = CASE WHEN i.state = 'unknown' THEN o.changed_at ELSE now() END
 FROM input i
-WHERE o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq AND o.state = 'unknown'
+WHERE o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id
+  -- Nobody decides while a replay may be on the wire: what a person calls not sent might be sent in that moment.
+  AND (i.step IS DISTINCT FROM 'person' OR o.lease_until IS NULL)
+  AND o.claim_seq = i.claim_seq AND o.state = 'unknown'
 RETURNING o.tenant_id, o.operation_id, o.operation_key, o.kind, o.state, o.state_reason, o.claim_seq, o.payload_hash, o.attempts,
           o.effect_id, o.unknown_since, o.doubled, o.campaign_id, o.causation_id, o.traceparent

@@ -35,6 +35,7 @@ export function createBrevoProvider(config: ProviderConfigOf<'brevo'>): Provider
       },
       lookup: lookupAbility('by-reference', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     },
     shape: null,

@@ -43,6 +43,7 @@ function abilitiesOf({ key, lookup, receipt }: Config): Abilities {
     key: key === null ? { kind: 'none' } : keyAbility(key),
     lookup: lookupAbility('by-reference', lookup),
     receipt: receiptAbility(receipt?.waitSeconds ?? null),
+    batch: { kind: 'none' },
     limits: { maxBytes: MAX_BYTES },
   };
 }

@@ -52,6 +52,7 @@ class KafkaPeer implements Provider {
       },
       lookup: { kind: 'none' },
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     };
     this.#publish = publish;

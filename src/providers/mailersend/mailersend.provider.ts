@@ -36,6 +36,7 @@ export function createMailersendProvider(config: ProviderConfigOf<'mailersend'>)
       key: { kind: 'none' },
       lookup: lookupAbility('by-reference', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     },
     shape: null,

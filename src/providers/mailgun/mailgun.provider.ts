@@ -29,6 +29,7 @@ export function createMailgunProvider(config: ProviderConfigOf<'mailgun'>): Prov
       key: { kind: 'none' },
       lookup: lookupAbility('by-recipient', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     },
     shape: { domain },

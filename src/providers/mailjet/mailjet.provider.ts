@@ -31,6 +31,7 @@ export function createMailjetProvider(config: ProviderConfigOf<'mailjet'>): Prov
       key: keyAbility(deduplicate),
       lookup: lookupAbility('by-reference', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     },
     shape: { deduplicate: deduplicate !== null },

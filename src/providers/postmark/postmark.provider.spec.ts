@@ -3,7 +3,7 @@ import { type AnsweringServer, startAnsweringServer } from '../../../test/suppor
 import { answerOf, askedOf, bodyOf, foundLine, verdictLine } from '../../../test/support/read-answers.ts';
 import { REFERENCE, sampleMail, sampleQuery } from '../../../test/support/sample-mail.ts';
 import { postmarkSchema } from '../../config/provider-kinds/mail-apis.schema.ts';
-import { createPostmarkProvider, judgePostmark, readPostmark } from './postmark.provider.ts';
+import { createPostmarkProvider, judgePostmark, judgePostmarkBatch, readPostmark } from './postmark.provider.ts';
 
 describe('answers', () => {
   it.each<[string, number, unknown, string]>([
@@ -31,6 +31,41 @@ describe('answers', () => {
   ])('to a look-up: %j', (body, line) =>
     expect(foundLine(readPostmark(answerOf(200, body), sampleQuery()))).toBe(line),
   );
+});
+
+describe('answers to a batch of three', () => {
+  const taken = { ErrorCode: 0, MessageID: 'id', Message: 'OK' };
+
+  it.each<[string, number, unknown, readonly string[]]>([
+    [
+      'each for itself',
+      200,
+      [taken, { ErrorCode: 406, Message: 'inactive' }, { ErrorCode: 300 }],
+      ['accepted id', 'suppressed', 'rejected recipient'],
+    ],
+    [
+      'a delay, without a code; a sender that is not ours; no id',
+      200,
+      [{ MessageID: 'id' }, { ErrorCode: 400 }, { ErrorCode: 0 }],
+      ['accepted id', 'account', 'ambiguous'],
+    ],
+    [
+      'a bad attachment, and what is no object',
+      200,
+      [{ ErrorCode: 411 }, null, 'x'],
+      ['rejected message', 'ambiguous', 'ambiguous'],
+    ],
+    ['too few', 200, [taken, taken], ['accepted id', 'accepted id']],
+    ['no list', 200, taken, []],
+    ['refused as a whole', 422, { ErrorCode: 402 }, ['not-sent', 'not-sent', 'not-sent']],
+    ['refused as one is', 422, { ErrorCode: 406 }, ['not-sent', 'not-sent', 'not-sent']],
+    ['no credits', 422, { ErrorCode: 405 }, ['account', 'account', 'account']],
+    ['a wrong token', 401, { ErrorCode: 10 }, ['account', 'account', 'account']],
+    ['a rate', 429, '', ['throttled null', 'throttled null', 'throttled null']],
+    ['their own error', 500, [taken, taken, taken], ['ambiguous', 'ambiguous', 'ambiguous']],
+  ])('%s', (_, status, body, lines) => {
+    expect(judgePostmarkBatch(answerOf(status, body), 3).map(verdictLine)).toEqual(lines);
+  });
 });
 
 describe('a request', () => {
@@ -76,6 +111,23 @@ describe('a request', () => {
     expect(await bodyOf(create('broadcast'), server, marketing)).toContain('"MessageStream":"broadcast"');
     expect(await bodyOf(create('broadcast'), server)).toContain('"MessageStream":"outbound"');
     expect(await bodyOf(create(), server, marketing)).toContain('"MessageStream":"outbound"');
+  });
+
+  it('of a batch is the list of what single calls send, without a key', async () => {
+    const parts = { serverToken: 'hunter2', batchSize: 2, baseUrl: server.url, allowPrivate: true };
+    const provider = createPostmarkProvider({
+      providerName: 'main',
+      ...postmarkSchema.parse({ kind: 'postmark', ...parts }),
+    });
+    const single = await bodyOf(provider, server);
+    const prepared = provider.prepare(sampleMail(), provider.shape);
+    if (!prepared.ok) throw new Error(prepared.rule);
+    await provider.prepareBatch?.([prepared.call, prepared.call], 'batch-1').send(20_000);
+    const { url, body, headers } = server.seen.at(-1) ?? {};
+    expect([url, body]).toEqual(['/email/batch', `[${single},${single}]`]);
+    expect(headers).not.toHaveProperty('idempotency-key');
+    expect(headers).toMatchObject({ 'x-postmark-server-token': 'hunter2' });
+    await provider.close();
   });
 
   it('asks by metadata', async () => {

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { ProviderConfigOf } from '../../config/einmal-config.ts';
 import {
   asText,
+  batchAbility,
   createMailApi,
   get,
   headerList,
   lookupAbility,
   postJson,
+  postList,
   receiptAbility,
   REFERENCE_NAME,
 } from '../mail-api.ts';
@@ -21,6 +23,7 @@ import {
   suppressed,
   type Verdict,
   verdictByStatus,
+  verdictOfAll,
 } from '../verdict.ts';
 import { type Answer, jsonOf, listAt, textAt, valueAt } from '../wire/answer.ts';
 import type { WireRequest } from '../wire/wire-request.ts';
@@ -28,6 +31,8 @@ import type { WireRequest } from '../wire/wire-request.ts';
 const shapeForm = z.object({ messageStream: z.string(), marketingStream: z.string().nullable() });
 
 const MAX_BYTES = 10_000_000;
+/** Of a batch as a whole. */
+const MAX_BATCH_BYTES = 50_000_000;
 
 /** Postmark: no keys, a look-up by metadata. */
 export function createPostmarkProvider(config: ProviderConfigOf<'postmark'>): Provider {
@@ -36,6 +41,7 @@ export function createPostmarkProvider(config: ProviderConfigOf<'postmark'>): Pr
       key: { kind: 'none' },
       lookup: lookupAbility('by-reference', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: batchAbility(config.batchSize, MAX_BATCH_BYTES),
       limits: { maxBytes: MAX_BYTES },
     },
     shape: { messageStream: config.messageStream, marketingStream: config.marketingStream },
@@ -45,6 +51,7 @@ export function createPostmarkProvider(config: ProviderConfigOf<'postmark'>): Pr
     credentials: () => ({ 'x-postmark-server-token': config.serverToken }),
     judge: judgePostmark,
     lookup: { compose: askPostmark, read: readPostmark },
+    batch: { compose: (requests) => postList('/email/batch', requests), judge: judgePostmarkBatch },
   });
 }
 
@@ -74,9 +81,23 @@ export function judgePostmark(answer: Answer): Verdict {
   // An answer that speaks of a delay leaves the code out.
   if (answer.status === 200 && (code === '0' || code === null)) return acceptedAs(textAt(json, 'MessageID'));
   if (answer.status !== 422 || code === null) return { ...verdictByStatus(answer), words };
-  if (code === '406') return { ...suppressed, words };
-  if (code === '300') return { ...rejectedRecipient, words };
-  return { ...(ACCOUNT_CODES.has(code) ? account : rejectedMessage), words };
+  return { ...refusedBy(code), words };
+}
+
+/** 200 and a list, in which each message has what it would have been answered alone. */
+export function judgePostmarkBatch(answer: Answer, messages: number): readonly Verdict[] {
+  if (answer.status !== 200) return verdictOfAll(judgePostmark(answer), messages);
+  return listAt(jsonOf(answer)).map((each) => {
+    const code = textAt(each, 'ErrorCode');
+    if (code === '0' || code === null) return acceptedAs(textAt(each, 'MessageID'));
+    return { ...refusedBy(code), words: `${code}: ${textAt(each, 'Message') ?? ''}` };
+  });
+}
+
+function refusedBy(code: string): Verdict {
+  if (code === '406') return suppressed;
+  if (code === '300') return rejectedRecipient;
+  return ACCOUNT_CODES.has(code) ? account : rejectedMessage;
 }
 
 function askPostmark({ reference }: LookupQuery): WireRequest {

@@ -1,21 +1,39 @@
 import { z } from 'zod';
 import type { ProviderConfigOf } from '../../config/einmal-config.ts';
-import { asText, createMailApi, orAbsent, postJson, receiptAbility, REFERENCE_NAME } from '../mail-api.ts';
+import {
+  asText,
+  batchAbility,
+  createMailApi,
+  orAbsent,
+  postJson,
+  postList,
+  receiptAbility,
+  REFERENCE_NAME,
+} from '../mail-api.ts';
 import type { OutgoingMail, Provider } from '../provider.port.ts';
-import { account, acceptedAs, ambiguous, rejectedMessage, type Verdict, verdictByStatus } from '../verdict.ts';
-import { type Answer, jsonOf, textAt } from '../wire/answer.ts';
+import {
+  account,
+  acceptedAs,
+  ambiguous,
+  rejectedMessage,
+  type Verdict,
+  verdictByStatus,
+  verdictOfAll,
+} from '../verdict.ts';
+import { type Answer, jsonOf, listAt, textAt, valueAt } from '../wire/answer.ts';
 import type { WireRequest } from '../wire/wire-request.ts';
 
 const HOUR_MS = 3_600_000;
 const MAX_BYTES = 40_000_000;
 
-/** Resend: a key that replays the first answer for a day. Its rows show no tags, so there is nothing to look up by. */
+/** Resend: a key that replays the first answer for a day, that of a batch too. Its rows show no tags, so there is nothing to look up by. */
 export function createResendProvider(config: ProviderConfigOf<'resend'>): Provider {
   return createMailApi(config, {
     abilities: {
       key: { kind: 'replay', windowMs: 24 * HOUR_MS, marginMs: HOUR_MS, comparesPayload: true, scope: 'request' },
       lookup: { kind: 'none' },
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: batchAbility(config.batchSize, MAX_BYTES),
       limits: { maxBytes: MAX_BYTES },
     },
     shape: null,
@@ -24,6 +42,7 @@ export function createResendProvider(config: ProviderConfigOf<'resend'>): Provid
     compose: composeResend,
     credentials: () => ({ authorization: `Bearer ${config.apiKey}` }),
     judge: judgeResend,
+    batch: { compose: composeResendBatch, judge: judgeResendBatch },
   });
 }
 
@@ -40,6 +59,28 @@ function composeResend({ parts, envelope, reference }: OutgoingMail): WireReques
     tags: [{ name: REFERENCE_NAME, value: reference }],
   };
   return postJson('/emails', body, { 'idempotency-key': reference });
+}
+
+/** Permissive: what is wrong with one mail keeps no other back, and is told by its index. */
+function composeResendBatch(requests: readonly WireRequest[], key: string): WireRequest {
+  return postList('/emails/batch', requests, { 'idempotency-key': key, 'x-batch-validation': 'permissive' });
+}
+
+/** `data`: the ids of those that were taken, in their order; `errors`: index and reason of each other. */
+export function judgeResendBatch(answer: Answer, messages: number): readonly Verdict[] {
+  if (answer.status !== 200) return verdictOfAll(judgeResend(answer), messages);
+  const json = jsonOf(answer);
+  const [taken, errors] = [listAt(json, 'data'), listAt(json, 'errors')];
+  const refused = new Map(errors.map((error) => [valueAt(error, 'index'), error]));
+  const indexes = Array.from({ length: messages }, (_, index) => index);
+  const known = indexes.filter((index) => refused.has(index)).length;
+  if (known !== errors.length || taken.length + known !== messages) return [];
+  const ids = taken.values();
+  return indexes.map((index) =>
+    refused.has(index)
+      ? { ...rejectedMessage, words: textAt(refused.get(index), 'message') ?? '' }
+      : acceptedAs(textAt(ids.next().value, 'id')),
+  );
 }
 
 export function judgeResend(answer: Answer): Verdict {

@@ -33,6 +33,7 @@ export function createSendgridProvider(config: ProviderConfigOf<'sendgrid'>): Pr
       key: { kind: 'none' },
       lookup: lookupAbility('by-reference', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     },
     shape: null,

@@ -31,6 +31,7 @@ export function createSesProvider(config: ProviderConfigOf<'ses'>): Provider {
         lookup: { kind: 'none' },
         // Without a configuration set no event carries our reference.
         receipt: receiptAbility(configurationSet === null ? null : config.receiptWaitSeconds),
+        batch: { kind: 'none' },
         limits: { maxBytes: MAX_BYTES },
       },
       shape: { configurationSet },

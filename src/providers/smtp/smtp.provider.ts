@@ -45,6 +45,7 @@ class SmtpProvider implements Provider {
       key: { kind: 'none' },
       lookup: { kind: 'none' },
       receipt: { kind: 'proves-acceptance', waitMs: config.receiptWaitMs ?? RECEIPT_WAIT_MS },
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     };
     this.account = accountOf(config);

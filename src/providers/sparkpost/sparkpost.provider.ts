@@ -37,6 +37,7 @@ export function createSparkpostProvider(config: ProviderConfigOf<'sparkpost'>): 
       key: { kind: 'none' },
       lookup: lookupAbility('by-recipient', config.lookup),
       receipt: receiptAbility(config.receiptWaitSeconds),
+      batch: { kind: 'none' },
       limits: { maxBytes: MAX_BYTES },
     },
     shape: null,

@@ -1,4 +1,4 @@
-/** An answer whose status and headers were read whole, and of its body at most MAX_ANSWER_BYTES. */
+/** An answer whose status and headers were read whole, and of its body at most MAX_ANSWER_BYTES, or what the call asked for. */
 export interface Answer {
   readonly status: number;
   /** Lower-case names; a repeated header is its values joined by commas. */
@@ -10,6 +10,9 @@ export interface Answer {
 
 /** Above every answer that says something about one operation. */
 export const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** What the answer to a batch may hold more for each of its messages: several times what vendors write. */
+export const MAX_ANSWER_BYTES_EACH = 4 * 1024;
 
 /** No server says anything sensible about later than this. */
 const LONGEST_WAIT_MS = 3_600_000;

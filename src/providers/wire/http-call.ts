@@ -26,10 +26,12 @@ export class HttpCall implements Dispatcher.DispatchHandler {
   #headers: Readonly<Record<string, string>> = {};
   readonly #chunks: Buffer[] = [];
   #size = 0;
+  readonly #maxBytes: number;
 
   /** @param done Called once. */
-  constructor(timeoutMs: number, done: (result: WireResult) => void) {
+  constructor(timeoutMs: number, done: (result: WireResult) => void, maxBytes = MAX_ANSWER_BYTES) {
     this.#done = done;
+    this.#maxBytes = maxBytes;
     this.#timer = setTimeout(() => this.end('timeout', 'no answer in time'), timeoutMs);
   }
 
@@ -55,7 +57,7 @@ export class HttpCall implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const room = MAX_ANSWER_BYTES - this.#size;
+    const room = this.#maxBytes - this.#size;
     this.#chunks.push(chunk.subarray(0, room));
     this.#size += Math.min(room, chunk.length);
     if (chunk.length > room) this.#settle(() => this.#answer(false), true);

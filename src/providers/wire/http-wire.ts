@@ -49,17 +49,25 @@ export class HttpWire {
     });
   }
 
-  /** Never throws. After `timeoutMs`, waiting for a connection included, the socket is destroyed and then the result told. */
-  async call({ method, path, headers, body }: WireRequest, timeoutMs: number): Promise<WireResult> {
+  /**
+   * Never throws. After `timeoutMs`, waiting for a connection included, the socket is destroyed and then the result told.
+   *
+   * @param maxBytes how much of the answer's body is read; MAX_ANSWER_BYTES unless told
+   */
+  async call({ method, path, headers, body }: WireRequest, timeoutMs: number, maxBytes?: number): Promise<WireResult> {
     if (this.#closed !== null) return CLOSED;
     const limit = Math.min(timeoutMs, this.#maxTimeoutMs);
     if (!(limit > 0)) return lost(false, 'timeout', 'no time for the call');
     return await new Promise((resolve) => {
-      const call = new HttpCall(limit, (result) => {
-        this.#calls.delete(call);
-        if (this.#calls.size === 0) this.#drained?.();
-        resolve(result);
-      });
+      const call = new HttpCall(
+        limit,
+        (result) => {
+          this.#calls.delete(call);
+          if (this.#calls.size === 0) this.#drained?.();
+          resolve(result);
+        },
+        maxBytes,
+      );
       this.#calls.add(call);
       this.#pool.dispatch({ method, path, headers: { ...headers }, body }, call);
     });

@@ -16,6 +16,7 @@ async function commit(rig: DispatchRig, statement: AnyStatement, name: string, c
     ...fence,
     request_hashes: [HASH],
     request_shapes: [null],
+    batch_ids: [BATCH],
     provider: 'main',
     account: 'account',
     worker: WORKER,
@@ -25,6 +26,7 @@ async function commit(rig: DispatchRig, statement: AnyStatement, name: string, c
 }
 
 const HASH = Buffer.alloc(32, 1);
+const BATCH = '00000000-0000-4000-8000-00000000000b';
 
 const approval = { object: 'offer', revision: 3 };
 
@@ -192,6 +194,19 @@ export const commitIntents: GuardedStatement = {
         await claimByHand(rig, 'a');
         await rig.query('UPDATE operations SET request_hash = $1', [Buffer.alloc(32, 2)]);
         return await commit(rig, statement, 'a');
+      },
+    },
+    {
+      guard: 'the batch of the call',
+      cuts: [
+        [':account, request_hash, step, batch_id FROM called', ':account, request_hash, step, NULL::uuid FROM called'],
+      ],
+      seen: [{ batch_id: BATCH }],
+      scenario: async (rig, statement) => {
+        await rig.request(['a']);
+        await claimByHand(rig, 'a');
+        await commit(rig, statement, 'a');
+        return await rig.query('SELECT batch_id FROM attempts');
       },
     },
   ],

@@ -36,7 +36,8 @@ async function settle(rig: DispatchRig, statement: AnyStatement, said: Said = {}
   return { held: rows.length, state: now, number, kept: evidence?.kept };
 }
 
-const PERSON = `(i.step NOT IN ('person', 'policy') OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'))`;
+const PERSON = `(i.step NOT IN ('person', 'policy') OR (o.claim_seq = i.claim_seq AND o.state = 'unknown'
+      AND (i.step = 'policy' OR o.lease_until IS NULL)))`;
 
 export const settleUnknowns: GuardedStatement = {
   file: 'operations/settle-unknowns/settle-unknowns.sql',
@@ -55,11 +56,23 @@ export const settleUnknowns: GuardedStatement = {
     {
       guard: 'only what is unknown',
       cuts: [[` AND o.state = 'unknown'\nRETURNING`, '\nRETURNING']],
-      seen: { held: 0, state: 'claimed', number: '3', kept: 0 },
+      seen: { held: 0, state: 'claimed', number: '3', kept: 1 },
       scenario: async (rig, statement) => {
         await unknown(rig);
         await rig.query(`UPDATE operations SET state = 'queued'`);
         await claimByHand(rig, 'a');
+        return await settle(rig, statement, { step: 'lookup' });
+      },
+    },
+    {
+      guard: 'no person decides while somebody may be replaying',
+      cuts: [[`\n  AND (i.step IS DISTINCT FROM 'person' OR o.lease_until IS NULL)`, '']],
+      seen: { held: 0, state: 'unknown', number: '2', kept: 0 },
+      scenario: async (rig, statement) => {
+        await unknown(rig);
+        await rig.query(
+          `UPDATE operations SET claimed_by = gen_random_uuid(), lease_until = now() + interval '1 minute'`,
+        );
         return await settle(rig, statement);
       },
     },

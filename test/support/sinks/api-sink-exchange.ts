@@ -1,11 +1,20 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ALL_DIALECTS } from './api-dialects/all-dialects.ts';
-import type { ApiAnswer, ApiDialect, ApiRequest, Effect, Refusal, Submission } from './api-dialects/dialect.ts';
+import type {
+  ApiAnswer,
+  ApiDialect,
+  ApiRequest,
+  Effect,
+  MessageRefusal,
+  Refusal,
+  Submission,
+} from './api-dialects/dialect.ts';
 import { KeyMemory, type KeyVerdict } from './api-sink-keys.ts';
 import { ApiLedger } from './api-sink-ledger.ts';
 import { endOtherwise, write, type EndingAction } from './api-sink-misbehave.ts';
 import { ApiScript, type ApiAction, type ApiPhase } from './api-sink-script.ts';
+import { readMessages, type Messages } from './api-sink-messages.ts';
 
 /** A request that stalls. */
 export interface Stalled {
@@ -36,7 +45,7 @@ export async function serve(
     const route = dialect.route(method, url.pathname);
     if (route === null) continue;
     const exchange = new Exchange(context, dialect, incoming, response, url);
-    return await (route === 'send' ? exchange.send() : exchange.lookup());
+    return await (route === 'lookup' ? exchange.lookup() : exchange.send());
   }
   context.ledger.strayed(`${method} ${url.pathname}`);
   incoming.resume();
@@ -83,11 +92,11 @@ class Exchange {
     const request = await this.#read();
     if (request === null) return;
     ledger.bodyArrived(name);
-    const submission = await this.#admit(request);
-    if (submission === null) return;
+    const messages = await this.#admit(request);
+    if (messages === null) return;
     const digest = hash('sha256', request.body, 'hex');
-    ledger.requested(name, submission, digest);
-    await this.#carryOut(request, submission, digest);
+    for (const each of messages.each) if ('reference' in each) ledger.requested(name, each, digest);
+    await this.#carryOut(request, messages, digest);
   }
 
   async lookup(): Promise<void> {
@@ -126,7 +135,7 @@ class Exchange {
   }
 
   /** What the vendor looks at before it does anything. */
-  async #admit(request: ApiRequest): Promise<Submission | null> {
+  async #admit(request: ApiRequest): Promise<Messages | null> {
     const { ledger } = this.#context;
     const { name } = this.#dialect;
     const fault = this.#dialect.refuseCredential(request);
@@ -135,33 +144,33 @@ class Exchange {
       this.#refuse('unauthorized', fault);
       return null;
     }
-    const submission = await this.#dialect.read(request);
-    if (typeof submission !== 'string') return submission;
-    ledger.refusedForm(name, submission);
-    this.#refuse('bad-request', submission);
+    const messages = await readMessages(this.#dialect, request);
+    for (const flaw of messages.flaws) ledger.refusedForm(name, flaw);
+    if (messages.refused === null) return messages;
+    this.#refuse('bad-request', messages.refused);
     return null;
   }
 
-  async #carryOut(request: ApiRequest, submission: Submission, digest: string): Promise<void> {
-    const { reference } = submission;
-    const keyName = this.#keyName(request, submission);
+  async #carryOut(request: ApiRequest, messages: Messages, digest: string): Promise<void> {
+    const { reference } = messages;
+    const keyName = this.#keyName(request, messages);
     const verdict = this.#consult(keyName, reference, digest);
-    if (await this.#misbehaves('body', reference, this.#sample(submission, request))) {
+    if (await this.#misbehaves('body', reference, this.#sample(messages))) {
       if (verdict.kind === 'fresh' && keyName !== null) this.#context.keys.abandon(keyName);
       return;
     }
-    const answer = this.#answerTo(verdict, request, submission);
+    const answer = this.#answerTo(verdict, messages);
     if (verdict.kind === 'fresh' && keyName !== null) this.#context.keys.finish(keyName, answer);
     if (await this.#misbehaves('accepted', reference, answer)) return;
     write(this.#response, answer);
   }
 
-  #keyName(request: ApiRequest, { key }: Submission): string | null {
+  #keyName(request: ApiRequest, { key }: Messages): string | null {
     if (key === null || this.#dialect.keys === null) return null;
     return [this.#dialect.name, request.method, request.path, request.headers['authorization'], key].join('\n');
   }
 
-  #consult(keyName: string | null, reference: string, digest: string): KeyVerdict {
+  #consult(keyName: string | null, reference: string | null, digest: string): KeyVerdict {
     const { keys, script } = this.#context;
     const habit = this.#dialect.keys;
     if (keyName === null || habit === null) return { kind: 'fresh' };
@@ -169,16 +178,12 @@ class Exchange {
     return keys.consult(habit, keyName, digest, action?.do === 'forget' ? action.afterMs : null);
   }
 
-  #answerTo(verdict: KeyVerdict, request: ApiRequest, submission: Submission): ApiAnswer {
-    const { ledger } = this.#context;
+  #answerTo(verdict: KeyVerdict, messages: Messages): ApiAnswer {
     switch (verdict.kind) {
-      case 'fresh': {
-        const effect = this.#effect(submission);
-        ledger.took(effect);
-        return this.#dialect.accept(effect, request);
-      }
+      case 'fresh':
+        return messages.answer(messages.each.map((each) => this.#take(each)));
       case 'deduped':
-        return this.#dialect.accept(this.#effect(submission), request);
+        return this.#sample(messages);
       case 'replay':
         return verdict.answer;
       case 'concurrent':
@@ -188,6 +193,16 @@ class Exchange {
     }
   }
 
+  #take(message: Submission | MessageRefusal): Effect | MessageRefusal {
+    const { ledger, script } = this.#context;
+    if ('refusal' in message) return message;
+    const action = script.decide(this.#dialect.name, 'message', message.reference);
+    if (action?.do === 'refuse') return { refusal: action.as, reason: 'as the script says' };
+    const effect = this.#effect(message);
+    ledger.took(effect);
+    return effect;
+  }
+
   #effect({ reference, recipient, subject }: Submission): Effect {
     const id = this.#dialect.effectId(this.#context.ledger.nextNumber());
     const at = performance.timeOrigin + performance.now();
@@ -195,10 +210,11 @@ class Exchange {
   }
 
   /** An answer as the vendor gives it, for faults that cut or swell one, where nothing is done. */
-  #sample(submission?: Submission, request?: ApiRequest): ApiAnswer {
+  #sample(messages?: Messages): ApiAnswer {
+    if (messages) return messages.answer(messages.each.map((each) => ('refusal' in each ? each : this.#effect(each))));
     const nobody = { reference: '', recipient: null, subject: null, key: null, keyForm: null };
     const empty = { method: 'POST', path: '', query: new URLSearchParams(), headers: {}, body: Buffer.alloc(0) };
-    return this.#dialect.accept(this.#effect(submission ?? nobody), request ?? empty);
+    return this.#dialect.accept(this.#effect(nobody), empty);
   }
 
   /** true when the request has ended here. */

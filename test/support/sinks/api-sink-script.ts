@@ -3,9 +3,10 @@ import type { Refusal } from './api-dialects/dialect.ts';
 /**
  * Where in a request the sink may misbehave. `head`: the head is read and the body is not. `body`: all is read, nothing is done.
  * `accepted`: the effect is counted (or an earlier one found by its key), nothing is answered. `key`: a key is looked for.
- * `lookup`: a lookup is about to be answered.
+ * `message`: one of those that a request is about, to be refused (`refuse`) while the others are taken. `lookup`: a lookup is about
+ * to be answered. Only `message` knows the references of a batch.
  */
-export type ApiPhase = 'head' | 'body' | 'accepted' | 'key' | 'lookup';
+export type ApiPhase = 'head' | 'body' | 'accepted' | 'key' | 'message' | 'lookup';
 
 export type ApiAction =
   /** Closes the connection without an answer (FIN), or with a reset (RST). */

@@ -66,12 +66,28 @@ export interface KeyHabit {
   readonly comparesPayload: boolean;
 }
 
+/** Why one message of a request is not taken, whatever becomes of the others. */
+export interface MessageRefusal {
+  readonly refusal: Refusal;
+  readonly reason: string;
+}
+
+/** How a vendor takes several messages in one request. */
+export interface BatchHabit {
+  /** The messages, each as the request that it would be alone; or in words why none of them is looked at. */
+  split(request: ApiRequest): readonly ApiRequest[] | string;
+  /** Whether one that is wrong leaves the others as they are. */
+  isPermissive(request: ApiRequest): boolean;
+  /** One answer about all, given in their order. */
+  accept(results: readonly (Effect | MessageRefusal)[]): ApiAnswer;
+}
+
 /** How one vendor's API speaks. What it remembers is kept by the sink, not here. */
 export interface ApiDialect {
   readonly name: string;
   readonly keys: KeyHabit | null;
   /** What a request of this method and path is for this vendor; null: not his. */
-  route(method: string, path: string): 'send' | 'lookup' | null;
+  route(method: string, path: string): 'send' | 'batch' | 'lookup' | null;
   /** null when the request carries the sink's credential in the vendor's way, else what is wrong. */
   refuseCredential(request: ApiRequest): string | null;
   /** The submission, or in words why the vendor would not take the request. */
@@ -79,6 +95,7 @@ export interface ApiDialect {
   /** @param n number of the effect, from 1 */
   effectId(n: number): string;
   accept(effect: Effect, request: ApiRequest): ApiAnswer;
+  readonly batch?: BatchHabit;
   /** null where the vendor has no such answer. */
   refuse(refusal: Refusal, reason: string): ApiAnswer | null;
   /** Answers a lookup from the effects that its index shows already. */
@@ -98,10 +115,22 @@ export function plain(status: number, body: string, headers: Readonly<Record<str
 
 /** The object that the body is; an empty one where it is none. */
 export function bodyObject(request: ApiRequest): Readonly<Record<string, unknown>> {
+  return objectIn(jsonIn(request.body));
+}
+
+/** The items of a body that is a list, each as the body of a request of its own. */
+export function splitList(request: ApiRequest, most: number): readonly ApiRequest[] | string {
+  const items = listIn(jsonIn(request.body));
+  if (items.length === 0) return 'the body is no list of messages';
+  if (items.length > most) return `more than ${most} messages`;
+  return items.map((item) => ({ ...request, body: Buffer.from(JSON.stringify(item)) }));
+}
+
+export function jsonIn(body: Buffer): unknown {
   try {
-    return objectIn(JSON.parse(request.body.toString('utf8')));
+    return JSON.parse(body.toString('utf8'));
   } catch {
-    return {};
+    return undefined;
   }
 }
 

@@ -4,9 +4,11 @@ import {
   bodyObject,
   firstMissing,
   json,
+  jsonIn,
   objectIn,
   plain,
   referenceAmong,
+  splitList,
   RETRY_AFTER_SECONDS,
   textIn,
   unlessHeader,
@@ -18,27 +20,38 @@ import {
   type Submission,
 } from './dialect.ts';
 
+const MOST_IN_BATCH = 500;
+
 export const postmark: ApiDialect = {
   name: 'postmark',
   keys: null,
   route: (method, path) => {
     if (method === 'POST' && path === '/email') return 'send';
+    if (method === 'POST' && path === '/email/batch') return 'batch';
     return method === 'GET' && path === '/messages/outbound' ? 'lookup' : null;
   },
   refuseCredential: (request) => unlessHeader(request, 'x-postmark-server-token', SINK_CREDENTIALS.apiKey),
   read,
   effectId: (n) => `b7bc2f4a-e38e-4336-af7d-${n.toString(16).padStart(12, '0')}`,
-  accept: (effect) =>
-    json(200, {
-      To: effect.recipient,
-      SubmittedAt: new Date(effect.at).toISOString(),
-      MessageID: effect.id,
-      ErrorCode: 0,
-      Message: 'OK',
-    }),
+  accept: (effect) => json(200, taken(effect)),
+  batch: {
+    split: (request) => splitList(request, MOST_IN_BATCH),
+    isPermissive: () => true,
+    accept: (results) =>
+      json(
+        200,
+        results.map((result) =>
+          'id' in result ? taken(result) : jsonIn(Buffer.from(refuse(result.refusal, result.reason)?.body ?? '{}')),
+        ),
+      ),
+  },
   refuse,
   find,
 };
+
+function taken({ recipient, at, id }: Effect) {
+  return { To: recipient, SubmittedAt: new Date(at).toISOString(), MessageID: id, ErrorCode: 0, Message: 'OK' };
+}
 
 async function read(request: ApiRequest): Promise<Submission | string> {
   const body = bodyObject(request);

@@ -9,6 +9,7 @@ import {
   referenceAmong,
   RETRY_AFTER_SECONDS,
   single,
+  splitList,
   textIn,
   unlessHeader,
   type ApiAnswer,
@@ -21,18 +22,29 @@ import {
 
 const TAG = /^[A-Za-z0-9_-]{1,256}$/;
 const PAGE = 20;
+const MOST_IN_BATCH = 100;
 
 export const resend: ApiDialect = {
   name: 'resend',
   keys: { kind: 'replay', windowMs: 24 * 3_600_000, comparesPayload: true },
   route: (method, path) => {
     if (path === '/emails') return method === 'POST' ? 'send' : method === 'GET' ? 'lookup' : null;
+    if (path === '/emails/batch') return method === 'POST' ? 'batch' : null;
     return method === 'GET' && /^\/emails\/[^/]+$/.test(path) ? 'lookup' : null;
   },
   refuseCredential: (request) => unlessHeader(request, 'authorization', `Bearer ${SINK_CREDENTIALS.apiKey}`),
   read,
   effectId: (n) => `49a3999c-0ce1-4ea6-ab68-${n.toString(16).padStart(12, '0')}`,
   accept: (effect) => json(200, { id: effect.id }),
+  batch: {
+    split: (request) => splitList(request, MOST_IN_BATCH),
+    isPermissive: (request) => request.headers['x-batch-validation'] === 'permissive',
+    accept: (results) =>
+      json(200, {
+        data: results.flatMap((result) => ('id' in result ? [{ id: result.id }] : [])),
+        errors: results.flatMap((result, index) => ('id' in result ? [] : [{ index, message: result.reason }])),
+      }),
+  },
   refuse,
   find,
 };
@@ -42,6 +54,9 @@ async function read(request: ApiRequest): Promise<Submission | string> {
   const tags = listIn(body['tags']).map(objectIn);
   if (tags.some(({ name, value }) => !TAG.test(textIn(name) ?? '') || !TAG.test(textIn(value) ?? ''))) {
     return 'tags: a name or value has characters that are not allowed';
+  }
+  if (request.path === '/emails/batch' && (body['attachments'] ?? body['scheduled_at']) !== undefined) {
+    return 'attachments and scheduled_at are not for batches';
   }
   const key = request.headers['idempotency-key'] ?? null;
   if (key !== null && (key.length === 0 || key.length > 256)) return 'invalid_idempotency_key';
