@@ -31,18 +31,14 @@ module.exports = {
       comment:
         'Messaging carries events and must not know what they are about. Hashes of payloads are its one exception.',
       from: { path: '^src/messaging/', pathNot: '\\.spec\\.ts$' },
-      to: { path: domain, pathNot: '^src/operations/(canonical-json|payload-hash|operation-id)\\.ts$' },
+      to: { path: domain, pathNot: '^src/operations/(payload-hash|operation-id)\\.ts$' },
     },
     {
       name: 'providers-know-no-domain',
       severity: 'error',
-      comment:
-        'A provider delivers what it is given; decisions about operations are made in dispatch. The canonical form of JSON is its one exception.',
+      comment: 'A provider delivers what it is given; decisions about operations are made in dispatch.',
       from: { path: '^src/providers/' },
-      to: {
-        path: [domain, '^src/(messaging|database|api|health)/'],
-        pathNot: '^src/operations/canonical-json\\.ts$',
-      },
+      to: { path: [domain, '^src/(messaging|database|api|health)/'] },
     },
     {
       name: 'dispatch-knows-no-campaigns',

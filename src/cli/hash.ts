@@ -4,7 +4,7 @@ import { NAME_FORM, NAME_RULE } from '../config/schema-parts.ts';
 import { contractOf, validate, type ConsumedType, type DataOf } from '../messaging/contracts/registry.ts';
 import { DEFAULT_ENVELOPE_LIMITS } from '../messaging/envelope.ts';
 import { parseJson } from '../messaging/envelope/parse-json.ts';
-import { canonicalJson } from '../operations/canonical-json.ts';
+import { canonicalJson } from '../runtime/canonical-json.ts';
 import { operationId } from '../operations/operation-id.ts';
 import { campaignContentHash, payloadHash } from '../operations/payload-hash.ts';
 import type { CommandContext, CommandModule } from './commands.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { canonicalJson } from '../operations/canonical-json.ts';
+import { canonicalJson } from '../runtime/canonical-json.ts';
 
 /**
  * SHA-256 (32 bytes) over the canonical form of a message's type and data. White space, the order of members and the mode

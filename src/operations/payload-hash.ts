@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../runtime/canonical-json.ts';
 
 /** Version of what the hashes below cover; stored beside a hash, so that a later rule does not read as a conflict. */
 export const HASH_VERSION = 1;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { canonicalJson } from '../operations/canonical-json.ts';
+import { canonicalJson } from '../runtime/canonical-json.ts';
 import type { Abilities, BatchAbility, LookupAbility, ReceiptAbility } from './abilities.ts';
 import type { Mailbox, OutgoingMail, Provider } from './provider.port.ts';
 import type { Verdict } from './verdict.ts';

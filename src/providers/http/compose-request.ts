@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ProviderConfigOf } from '../../config/einmal-config.ts';
-import { canonicalJson } from '../../operations/canonical-json.ts';
+import { canonicalJson } from '../../runtime/canonical-json.ts';
 import { ServiceError } from '../../runtime/service-error.ts';
 import type { Outgoing, OutgoingHttp, OutgoingMail } from '../provider.port.ts';
 import { JSON_HEADERS } from '../wire/wire-request.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ProviderConfigOf } from '../../config/einmal-config.ts';
-import { canonicalJson } from '../../operations/canonical-json.ts';
+import { canonicalJson } from '../../runtime/canonical-json.ts';
 import { errorCode } from '../../runtime/service-error.ts';
 import type { Abilities } from '../abilities.ts';
 import { receiptAbility } from '../mail-api.ts';

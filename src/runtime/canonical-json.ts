@@ -1,4 +1,4 @@
-import { ServiceError } from '../runtime/service-error.ts';
+import { ServiceError } from './service-error.ts';
 
 /**
  * What happens to lone surrogates, which RFC 8785 has no form for: `refuse` throws; `escape` writes the lower-case
