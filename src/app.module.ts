@@ -83,8 +83,13 @@ function shared({ config, dataSource }: ProcessBase, { events, tenants }: Proces
     { provide: DataSource, useValue: dataSource },
     { provide: EventWriter, useValue: events },
     { provide: TenantDirectory, useValue: tenants },
-    { provide: OperationSettings, useValue: new OperationSettings(config.dispatch.maxAttempts) },
+    { provide: OperationSettings, useValue: operationSettings(config) },
   ];
+}
+
+function operationSettings({ dispatch, providers }: ProcessBase['config']): OperationSettings {
+  const peers = Object.entries(providers).filter(([, { kind }]) => kind === 'kafka');
+  return new OperationSettings(dispatch.maxAttempts, new Set(peers.map(([name]) => name)));
 }
 
 function api({ config, dataSource }: ProcessBase, { events, tenants, outbox }: ProcessParts): Provider[] {

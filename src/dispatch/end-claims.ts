@@ -3,6 +3,7 @@ import { inTransaction } from '../database/in-transaction.ts';
 import { loadStatement } from '../database/statement.ts';
 import { appendToOutbox, type OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
+import { storableReason } from '../messaging/storable-text.ts';
 import { operationEvent } from '../operations/operation-events.ts';
 import { queueApproved } from '../operations/queue-approved/queue-approved.ts';
 import { reach } from '../runtime/signal.ts';
@@ -43,7 +44,7 @@ export async function endClaims(
     const rows = await end.run(tx, {
       ...fences(ends.map((each) => each.operation)),
       states: ends.map((each) => each.state),
-      reasons: ends.map((each) => each.reason),
+      reasons: ends.map(({ reason }) => (reason === null ? null : storableReason(reason))),
     });
     const held = new Set(rows.map((row) => `${row.tenant_id}/${row.operation_id}`));
     const holds = ends.map(({ operation }) => held.has(`${operation.tenant_id}/${operation.operation_id}`));

@@ -89,7 +89,8 @@ export async function recordResults(
     const entries: OutboxEntry[] = [];
     await storeCheckpoints(
       tx,
-      results.flatMap((each, index) => (holds[index] ? checkpointOf(each.operation, each.result, each.inputHash) : [])),
+      // Also of those whose claim was lost: what was answered is known, whoever goes on from it.
+      results.flatMap((each) => checkpointOf(each.operation, each.result, each.inputHash)),
     );
     const ofSteps = results.flatMap(({ operation }, index) =>
       holds[index] && operation.kind === 'steps' ? [operation] : [],

@@ -24,12 +24,19 @@ export interface Rescued {
   readonly released: number;
 }
 
+export interface RescuePage {
+  readonly limit: number;
+  readonly maxCrashes: number;
+  /** false: takes back without a look at receipts and late answers, when one of them is what fails. */
+  readonly judge?: boolean;
+}
+
 /** Takes back what lost workers held. Any process may call it at any time. */
 export async function rescueExpired(
   dataSource: DataSource,
   events: EventWriter,
   limits: OutboxLimits,
-  { limit, maxCrashes }: { readonly limit: number; readonly maxCrashes: number },
+  { limit, maxCrashes, judge = true }: RescuePage,
 ): Promise<Rescued> {
   return await inTransaction(dataSource, 'rescue', async (tx) => {
     const rows = await rescue.run(tx, { limit, max_crashes: maxCrashes });
@@ -38,7 +45,7 @@ export async function rescueExpired(
     const queued = rows.filter((row) => row.state === 'queued');
     const entries = [...unknown, ...dead].map(eventOf(events));
     // What is known of a call that was under way is judged when that ends, and this is its end.
-    await settleByEvidence(tx, entries, events, await findReported(tx, unknown));
+    if (judge) await settleByEvidence(tx, entries, events, await findReported(tx, unknown));
     await appendToOutbox(tx, entries, limits);
     return {
       queued: queued.length,

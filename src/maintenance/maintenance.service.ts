@@ -4,6 +4,7 @@ import { completeCampaigns } from '../campaigns/complete-campaign/complete-campa
 import { cancelRemaining } from '../campaigns/control-campaign/cancel-remaining.ts';
 import { materialisePage } from '../campaigns/materialise-campaign/materialise-campaign.ts';
 import { startDueCampaigns } from '../campaigns/start-campaign/start-due-campaigns.ts';
+import { classifyDatabaseError } from '../database/postgres-errors.ts';
 import { loadStatement, type Statement } from '../database/statement.ts';
 import { erasePage } from '../erasure/erase-person.ts';
 import type { ErasurePlace } from '../erasure/erasure.ts';
@@ -16,6 +17,7 @@ import { forgetKeys } from '../retention/forget-keys.ts';
 import { pageByPage } from '../retention/page-by-page.ts';
 import type { TenantRetention } from '../retention/retention-settings.ts';
 import { scrubPayloads } from '../retention/scrub-payloads.ts';
+import { errorCode } from '../runtime/service-error.ts';
 import { PollingLoop, type PollingLoopHealth, type RunResult } from '../runtime/polling-loop.ts';
 import type { ProcessPart } from '../runtime/process-part.ts';
 
@@ -84,9 +86,14 @@ export class MaintenanceService implements ProcessPart {
       loop('expire', 500, 2_000, async () =>
         (await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
       ),
-      loop('link-receipts', 2_000, 5_000, async () =>
-        (await linkReceipts(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
-      ),
+      loop('link-receipts', 2_000, 5_000, async () => {
+        const linked = await linkReceipts(dataSource, events, pageSize, outbox).catch(async (error: unknown) => {
+          if (classifyDatabaseError(error) === 'away' || classifyDatabaseError(error) === 'contention') throw error;
+          logger.error('maintenance.receipts-not-judged', { code: errorCode(error) });
+          return await linkReceipts(dataSource, events, pageSize, outbox, false);
+        });
+        return linked > 0 ? 'more' : 'idle';
+      }),
       loop('erase', 1_000, 10_000, async () => await erasePage(erasures, null)),
       sweep('scrub-payloads', () => scrubPayloads(dataSource, settings.tenants, settings.sweepBatch)),
       sweep('forget-keys', () => forgetKeys(dataSource, settings.tenants, settings.sweepBatch)),

@@ -40,7 +40,18 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, readonly Ope
     ...EVIDENCE_OF_AN_EARLIER_CALL,
   ],
   calling: ['accepted', 'rejected', 'suppressed', 'unknown', 'queued', 'dead'],
-  unknown: ['accepted', 'delivered', 'bounced', 'complained', 'rejected', 'suppressed', 'queued', 'dead'],
+  unknown: [
+    'accepted',
+    'delivered',
+    'bounced',
+    'complained',
+    'rejected',
+    'suppressed',
+    'queued',
+    'dead',
+    // A step was resolved, and the next one needs an approval.
+    'awaiting-approval',
+  ],
   // A provider may refuse what it has taken, and a peer on Kafka takes what is suppressed before it is published.
   accepted: ['delivered', 'bounced', 'complained', 'rejected', 'suppressed'],
   delivered: ['bounced', 'complained'],
@@ -48,7 +59,7 @@ export const OPERATION_TRANSITIONS: Readonly<Record<OperationState, readonly Ope
   complained: [],
   suppressed: EVIDENCE_OF_AN_EARLIER_CALL,
   // A person may start again what ended without an effect.
-  rejected: ['queued'],
+  rejected: ['queued', ...EVIDENCE_OF_AN_EARLIER_CALL],
   expired: ['queued', ...EVIDENCE_OF_AN_EARLIER_CALL],
   cancelled: EVIDENCE_OF_AN_EARLIER_CALL,
   dead: ['queued', ...EVIDENCE_OF_AN_EARLIER_CALL],

@@ -12,14 +12,9 @@ import { redriveOperations } from './sql-guards/redrive-operations.ts';
 import { rescueExpired } from './sql-guards/rescue-expired.ts';
 import { retention } from './sql-guards/retention.ts';
 import { settleUnknowns } from './sql-guards/settle-unknowns.ts';
-import {
-  claimUnknowns,
-  commitReplays,
-  probeProvider,
-  recordReplays,
-  settleByEvidence,
-  stopProvider,
-} from './sql-guards/resolve.ts';
+import { probeProvider, stopProvider } from './sql-guards/provider-stops.ts';
+import { claimUnknowns, commitReplays, recordReplays, settleByEvidence } from './sql-guards/resolve.ts';
+import { storeCheckpoints } from './sql-guards/store-checkpoints.ts';
 
 let rig: DispatchRig;
 
@@ -29,7 +24,15 @@ beforeAll(async () => {
 afterAll(async () => await rig.tearDown());
 beforeEach(async () => await rig.reset());
 
-const resolution = [claimUnknowns, commitReplays, recordReplays, settleByEvidence, stopProvider, probeProvider];
+const resolution = [
+  storeCheckpoints,
+  claimUnknowns,
+  commitReplays,
+  recordReplays,
+  settleByEvidence,
+  stopProvider,
+  probeProvider,
+];
 const statements = [
   ...resolution,
   claimOperations,

@@ -40,6 +40,8 @@ function dataOf(operationKey: string, to = 'ada@example.org'): EmailRequest {
 }
 const requested = (key: string, daysAgo = 0, to?: string): ConsumedRecord =>
   eventRecord('einmal.operation.requested.v1', dataOf(key, to), { time: new Date(Date.now() - daysAgo * DAY_MS) });
+const cancelled = (key: string): ConsumedRecord =>
+  eventRecord('einmal.operation.cancel-requested.v1', { operationKey: key, by: 'grace' });
 const receipt = (key: string, type: 'delivered' | 'bounced'): ConsumedRecord =>
   eventRecord('einmal.receipt.reported.v1', {
     provider: 'main',
@@ -79,6 +81,26 @@ async function forgotten(key: string): Promise<void> {
   await end(key, 401);
   await sweep();
   await rig.query('TRUNCATE outbox');
+}
+
+/** Takes the record while the key is being forgotten, so that it waits for the deletion. */
+async function takenWhileForgotten(key: string, record: ConsumedRecord): Promise<void> {
+  await take(requested(key));
+  await end(key, 401);
+  for await (const _ of scrubPayloads(rig.dataSource, [RETENTION], 100));
+  await rig.query('TRUNCATE outbox');
+  using gate = gateAt('forget.before-commit');
+  const forgetting = (async () => {
+    for await (const _ of forgetKeys(rig.dataSource, [RETENTION], 100));
+  })();
+  await gate.reached;
+  const asking = take(record);
+  await eventually('the request to wait for the deletion', 10_000, async () => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return (await rig.query(waiting)).length > 0;
+  });
+  gate.open();
+  await Promise.all([forgetting, asking]);
 }
 
 describe('an operation whose payload was scrubbed', () => {
@@ -177,29 +199,20 @@ describe('a key that was forgotten', () => {
   });
 
   it('is refused also when it is being forgotten at that moment', async () => {
-    await take(requested('a'));
-    await end('a', 401);
-    for await (const _ of scrubPayloads(rig.dataSource, [RETENTION], 100));
-    await rig.query('TRUNCATE outbox');
-    using gate = gateAt('forget.before-commit');
-    const forgetting = (async () => {
-      for await (const _ of forgetKeys(rig.dataSource, [RETENTION], 100));
-    })();
-    await gate.reached;
-    const asking = take(requested('a'));
-    await eventually('the request to wait for the deletion', 10_000, async () => {
-      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      return (await rig.query(waiting)).length > 0;
-    });
-    gate.open();
-    await Promise.all([forgetting, asking]);
+    await takenWhileForgotten('a', requested('a'));
     expect(await operations()).toEqual([]);
     expect(await told()).toMatchObject([{ type: 'rejected', reason: 'too-old-to-deduplicate' }]);
   });
 
+  it('cannot be cancelled when it is being forgotten at that moment', async () => {
+    await takenWhileForgotten('a', cancelled('a'));
+    expect(await operations()).toEqual([]);
+    expect(await rig.query('SELECT FROM operation_tombstones')).toHaveLength(1);
+  });
+
   it('cannot be cancelled, which would leave a row for a key that is over', async () => {
     await forgotten('a');
-    await take(eventRecord('einmal.operation.cancel-requested.v1', { operationKey: 'a', by: 'grace' }));
+    await take(cancelled('a'));
     expect(await operations()).toEqual([]);
   });
 

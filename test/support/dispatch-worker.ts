@@ -71,7 +71,7 @@ type Answer = (mail: OutgoingMail, nth: number) => CallOutcome | Promise<CallOut
 
 /** Answers calls and lookups as it is told and remembers them. */
 export class ScriptedProvider implements Provider {
-  readonly name = 'main';
+  readonly name: string = 'main';
   readonly concurrency: number;
   readonly abilities: Abilities;
   account = 'account-1';

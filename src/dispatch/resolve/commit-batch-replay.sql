@@ -13,11 +13,14 @@ WITH members AS MATERIALIZED (
                AND a.purpose = 'deliver'
            ) THEN 'moved-on'
            WHEN o.deadline <= now() THEN 'expired'
+           WHEN o.campaign_id IS NOT NULL AND NOT coalesce(c.state = 'sending' AND c.revision = o.revision, false)
+             THEN 'held-back'
            WHEN o.approval_object IS NOT NULL AND p.object IS NULL THEN 'not-approved'
            WHEN hit.reason IS NOT NULL THEN 'suppressed'
          END AS flaw
   FROM attempts b
   JOIN operations o ON o.tenant_id = b.tenant_id AND o.operation_id = b.operation_id
+  LEFT JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.campaign_id = o.campaign_id
   LEFT JOIN approvals p
     ON p.tenant_id = o.tenant_id AND p.object = o.approval_object AND p.revision = o.approval_revision
     AND p.granted AND p.hash = 'sha256:' || encode(coalesce(o.approval_hash, o.payload_hash), 'hex')

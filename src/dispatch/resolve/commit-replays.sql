@@ -4,6 +4,8 @@ WITH held AS (
          CASE
            WHEN o.request_hash IS DISTINCT FROM i.request_hash THEN 'definition-changed'
            WHEN o.deadline <= now() THEN 'expired'
+           WHEN o.campaign_id IS NOT NULL AND NOT coalesce(c.state = 'sending' AND c.revision = o.revision, false)
+             THEN 'held-back'
            WHEN o.approval_object IS NOT NULL AND a.object IS NULL THEN 'not-approved'
            WHEN hit.reason IS NOT NULL THEN 'suppressed'
            ELSE 'committed'
@@ -12,6 +14,7 @@ WITH held AS (
     AS i(tenant_id, operation_id, claim_seq, request_hash)
   JOIN operations o
     ON o.tenant_id = i.tenant_id AND o.operation_id = i.operation_id AND o.claim_seq = i.claim_seq
+  LEFT JOIN campaigns c ON c.tenant_id = o.tenant_id AND c.campaign_id = o.campaign_id
   LEFT JOIN approvals a
     ON a.tenant_id = o.tenant_id AND a.object = o.approval_object AND a.revision = o.approval_revision
     AND a.granted AND a.hash = 'sha256:' || encode(coalesce(o.approval_hash, o.payload_hash), 'hex')

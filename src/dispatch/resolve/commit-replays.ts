@@ -6,7 +6,7 @@ import { fences, type Fence } from '../claimed-operation.ts';
 
 /** What the last look said. Only after `committed` may the key be used again. */
 export type ReplayIntent =
-  'committed' | 'definition-changed' | 'expired' | 'not-approved' | 'suppressed' | 'claim-lost';
+  'committed' | 'definition-changed' | 'expired' | 'held-back' | 'not-approved' | 'suppressed' | 'claim-lost';
 
 export interface Replay {
   readonly operation: Fence;

@@ -99,11 +99,13 @@ describe('the key', () => {
         'hold',
       ],
     ),
-    ...['not-sent', 'throttled', 'account', 'ambiguous', 'concurrent'].map((outcome): [string, Case, string] => [
-      `is used again after ${outcome}`,
-      { minutes: 10, steps: [step(1, 'replay', outcome)] },
-      'replay',
-    ]),
+    ...['not-sent', 'throttled', 'account', 'ambiguous', 'concurrent', 'held-back'].map(
+      (outcome): [string, Case, string] => [
+        `is used again after ${outcome}`,
+        { minutes: 10, steps: [step(1, 'replay', outcome)] },
+        'replay',
+      ],
+    ),
   ])('%s', (_label, each, expected) => {
     expect(short(plan({ abilities: KEY, ...each }))).toBe(expected);
   });

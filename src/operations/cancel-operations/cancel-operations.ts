@@ -11,15 +11,25 @@ import { FINAL_STATES, type OperationState } from '../operation.states.ts';
 
 export type CancelRequest = DataOf<'einmal.operation.cancel-requested.v1'>;
 
+interface CancelledRow {
+  readonly tenant_id: string;
+  readonly operation_id: string;
+}
+
 const insertCancelled = loadStatement<
   Record<'tenants' | 'operation_ids' | 'keys' | 'reasons' | 'causations', unknown[]>,
-  never
+  CancelledRow
 >(import.meta.url, 'insert-cancelled.sql');
 
-const cancel = loadStatement<
-  Record<'tenants' | 'operation_ids' | 'reasons', unknown[]>,
-  { tenant_id: string; operation_id: string }
->(import.meta.url, 'cancel-operations.sql');
+const withdrawForgotten = loadStatement<Record<'tenants' | 'operation_ids', string[]>, CancelledRow>(
+  import.meta.url,
+  '../request-operations/withdraw-forgotten.sql',
+);
+
+const cancel = loadStatement<Record<'tenants' | 'operation_ids' | 'reasons', unknown[]>, CancelledRow>(
+  import.meta.url,
+  'cancel-operations.sql',
+);
 
 interface FoundRow {
   readonly tenant_id: string;
@@ -67,12 +77,7 @@ export async function cancelOperations(
     reason: reasonOf(request.data),
   }));
   const ids = { tenants: rows.map((row) => row.request.tenantId), operation_ids: rows.map((row) => row.id) };
-  await insertCancelled.run(tx, {
-    ...ids,
-    keys: rows.map((row) => row.request.data.operationKey),
-    reasons: rows.map((row) => row.reason),
-    causations: rows.map((row) => row.request.id),
-  });
+  await insertFirsts(tx, rows);
   const cancelled = new Set(await cancelFirsts(tx, rows));
   const found = new Map((await find.run(tx, ids)).map((row) => [row.operation_id, row]));
   return rows.map(({ request, id }) => {
@@ -125,6 +130,22 @@ interface CancelRow {
   readonly request: ReceivedCancel;
   readonly id: string;
   readonly reason: string;
+}
+
+/** Leaves behind cancelled what is not there yet, and nothing where the key is over and forgotten. */
+async function insertFirsts(tx: Transaction, rows: readonly CancelRow[]): Promise<void> {
+  const inserted = await insertCancelled.run(tx, {
+    tenants: rows.map((row) => row.request.tenantId),
+    operation_ids: rows.map((row) => row.id),
+    keys: rows.map((row) => row.request.data.operationKey),
+    reasons: rows.map((row) => row.reason),
+    causations: rows.map((row) => row.request.id),
+  });
+  // The insert that waited for a key to be forgotten has not seen its tombstone.
+  await withdrawForgotten.run(tx, {
+    tenants: inserted.map((row) => row.tenant_id),
+    operation_ids: inserted.map((row) => row.operation_id),
+  });
 }
 
 async function cancelFirsts(tx: Transaction, rows: readonly CancelRow[]): Promise<string[]> {

@@ -13,6 +13,8 @@ const DEFAULT_PRIORITY = 5;
 
 export interface OperationDefaults {
   readonly maxAttempts: number;
+  /** Providers that are peers on Kafka. */
+  readonly peers?: ReadonlySet<string>;
 }
 
 /** A request from either entrance; `id` names it as the cause of what follows. `time`: when it was made; absent: just now. */
@@ -26,7 +28,10 @@ export type ReceivedRequest = Pick<ConsumedEvent<OperationRequest>, 'id' | 'tena
 export function planOperation(event: ReceivedRequest, tenant: TenantConfig, defaults: OperationDefaults): NewOperation {
   const { data, tenantId } = event;
   const id = operationId(tenantId, data.operationKey);
-  const plan = data.kind === 'steps' ? planSteps(id, data.request, data.approval, tenant) : planSingle(data, tenant);
+  const plan =
+    data.kind === 'steps'
+      ? planSteps(id, data.request, data.approval, tenant, defaults.peers ?? new Set())
+      : planSingle(data, tenant);
   const { fault } = plan;
   return {
     tenantId,

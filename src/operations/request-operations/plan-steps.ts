@@ -1,5 +1,6 @@
 import type { TenantConfig } from '../../config/einmal-config.ts';
 import { compileTemplate } from '../../mail/template.ts';
+import { storableReason } from '../../messaging/storable-text.ts';
 import { stepReference } from '../operation-id.ts';
 import type { FrozenStep } from '../steps/frozen-steps.ts';
 import { renderStep } from '../steps/render-step.ts';
@@ -15,8 +16,9 @@ export function planSteps(
   { steps }: StepsRequest['request'],
   approval: StepsRequest['approval'],
   tenant: TenantConfig,
+  peers: ReadonlySet<string>,
 ): KindPlan {
-  const planned = steps.map((step) => planStep(step, tenant));
+  const planned = steps.map((step) => planStep(step, tenant, peers));
   const twice = approval !== undefined && steps[0]?.approval !== undefined;
   const fault =
     planned.find((each) => each.fault !== null)?.fault ??
@@ -28,7 +30,7 @@ export function planSteps(
   // An approval of the whole is of the payload hash; a step's own is of its input.
   const rendered = approval === undefined && own && first ? renderStep(first, {}, new Date(0)) : null;
   return {
-    fault: fault ?? (rendered?.ok === false ? `request.steps: ${rendered.rule}` : null),
+    fault: fault ?? (rendered?.ok === false ? storableReason(`request.steps: ${rendered.rule}`) : null),
     provider: first?.provider ?? tenant.provider,
     addressKey: first?.addressKey ?? null,
     approval: approval ?? own ?? null,
@@ -38,10 +40,19 @@ export function planSteps(
   };
 }
 
-function planStep(step: Step, tenant: TenantConfig): { readonly fault: string | null; readonly step: FrozenStep } {
+function planStep(
+  step: Step,
+  tenant: TenantConfig,
+  peers: ReadonlySet<string>,
+): { readonly fault: string | null; readonly step: FrozenStep } {
   const { fault, provider, addressKey, request } =
     step.kind === 'email' ? planEmail(step.request, tenant) : planCall(step.request, tenant);
   const { name, version, kind, approval } = step;
+  // A peer is told of an operation, and what it reports is of the operation: it cannot tell steps apart.
+  if (peers.has(provider)) {
+    const rule = `request.steps.${name}: a peer on Kafka does no steps`;
+    return { fault: rule, step: { name, version, kind, request: { ...request }, provider, addressKey } };
+  }
   return {
     fault: fault === null ? null : fault.replace(/^request/, `request.steps.${name}.request`),
     step: { name, version, kind, request: { ...request }, ...(approval ? { approval } : {}), provider, addressKey },

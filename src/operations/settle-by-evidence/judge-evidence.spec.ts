@@ -155,3 +155,113 @@ describe('two effects', () => {
     expect(judgeEvidence({ ...accepted, doubled: true }, attempts, [])).toBeNull();
   });
 });
+
+describe('a receipt of rejected', () => {
+  const first = attempt(0, 'accepted', 'first');
+  const second = attempt(60, 'accepted', 'second');
+  const takenBack = receipt('rejected', 5, 'first');
+
+  it.each<[string, JudgedOperation, readonly AttemptEvidence[], readonly ReceiptEvidence[]]>([
+    ['a later call that was accepted', operation('accepted', 'second'), [first, second], [takenBack]],
+    [
+      'a later call that was accepted, without ids',
+      operation('accepted'),
+      [attempt(0, 'accepted'), attempt(60, 'accepted')],
+      [receipt('rejected', 5)],
+    ],
+    [
+      'a later call whose outcome is not known',
+      operation('unknown', 'first'),
+      [first, attempt(60, 'lost')],
+      [takenBack],
+    ],
+    [
+      'a later call that will be tried again',
+      operation('queued', 'first'),
+      [first, attempt(60, 'throttled')],
+      [takenBack],
+    ],
+    ['a call that is to come', operation('queued', 'first'), [first], [takenBack]],
+    [
+      'a call after a lost one, however late it comes',
+      operation('accepted', 'second'),
+      [LOST, second],
+      [receipt('rejected', 90, 'first')],
+    ],
+    [
+      'a call after one that was replayed in vain',
+      operation('unknown'),
+      [LOST, { ...attempt(3, 'lost'), purpose: 'replay' }, attempt(60, 'lost')],
+      [receipt('rejected', 5)],
+    ],
+    [
+      'a call after one that a replay had found accepted',
+      operation('queued', 'first'),
+      [LOST, { ...attempt(3, 'accepted', 'first'), purpose: 'replay' }],
+      [takenBack],
+    ],
+    [
+      'a later call, told by a clock that is far behind',
+      operation('accepted', 'second'),
+      [first, second],
+      [receipt('rejected', -5, 'first')],
+    ],
+  ])('of an earlier call says nothing of %s', (_label, judged, attempts, receipts) => {
+    expect(judgeEvidence(judged, attempts, receipts)).toBeNull();
+  });
+
+  it('takes with it what else was said of its call', () => {
+    const receipts = [receipt('accepted', 1, 'first'), takenBack];
+    expect(judgeEvidence(operation('unknown', 'first'), [first, attempt(60, 'lost')], receipts)).toBeNull();
+    expect(judgeEvidence(operation('queued', 'first'), [first], receipts)).toBeNull();
+  });
+
+  it('lets what came of the later call count when all others were taken back', () => {
+    expect(judgeEvidence(operation('unknown'), [first, attempt(60, 'not-sent')], [takenBack])).toMatchObject({
+      state: 'queued',
+      resolvedBy: 'late-result',
+    });
+  });
+
+  it('takes nothing back that was delivered', () => {
+    const receipts = [takenBack, receipt('delivered', 6, 'first')];
+    expect(judgeEvidence(operation('accepted', 'second'), [first, second], receipts)).toMatchObject({
+      state: 'delivered',
+      doubled: true,
+    });
+  });
+
+  it.each<[string, readonly AttemptEvidence[], ReceiptEvidence]>([
+    ['by its effect', [first, second], receipt('rejected', 65, 'second')],
+    ['by its time', [LOST, attempt(60, 'accepted')], receipt('rejected', 65)],
+    [
+      'by both, where two calls had one effect',
+      [first, attempt(60, 'accepted', 'first')],
+      receipt('rejected', 65, 'first'),
+    ],
+  ])('of the last call ends it, known %s', (_label, attempts, said) => {
+    expect(judgeEvidence(operation('accepted', 'second'), attempts, [said])).toMatchObject({ state: 'rejected' });
+  });
+});
+
+describe('a call that was refused, after one whose outcome was not known', () => {
+  it.each<[string, readonly AttemptEvidence[], readonly ReceiptEvidence[], OperationState]>([
+    ['an answer that came late', [attempt(0, 'accepted', 'first'), attempt(60, 'rejected')], [], 'accepted'],
+    ['a receipt', [LOST, attempt(60, 'rejected')], [receipt('delivered', 90, 'first')], 'delivered'],
+  ])('does not hide %s', (_label, attempts, receipts, state) => {
+    expect(judgeEvidence(operation('rejected'), attempts, receipts)).toMatchObject({ state, effectId: 'first' });
+  });
+
+  it.each<[string, readonly AttemptEvidence[], readonly ReceiptEvidence[]]>([
+    ['nothing more was said', [LOST, attempt(60, 'rejected')], []],
+    ['the first was refused as well', [LOST, attempt(60, 'rejected')], [receipt('rejected', 5)]],
+    ['there was no other', [attempt(60, 'rejected')], [receipt('delivered', 90)]],
+    [
+      'the first was accepted and then refused',
+      [attempt(0, 'accepted', 'first'), attempt(60, 'rejected')],
+      [receipt('accepted', 1, 'first'), receipt('rejected', 5, 'first')],
+    ],
+  ])('stays refused where %s', (_label, attempts, receipts) => {
+    expect(judgeEvidence(operation('rejected'), attempts, receipts)).toBeNull();
+  });
+});

@@ -54,15 +54,27 @@ const SEVERITY: Partial<Record<OperationState, number>> = { accepted: 1, deliver
 
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['not-sent', 'throttled', 'rejected', 'suppressed', 'account']);
 
+/** Another call may come, or would have come. */
+const CALL_IS_OVER: ReadonlySet<OperationState> = new Set([
+  'queued',
+  'claimed',
+  'awaiting-approval',
+  'suppressed',
+  'expired',
+  'cancelled',
+  'dead',
+]);
+
 /**
  * What attempts and receipts together prove of an operation, in whatever order they came. Pure; null: nothing new. An
  * operation that is being called right now is judged when its result is recorded.
  */
 export function judgeEvidence(
   operation: JudgedOperation,
-  attempts: readonly AttemptEvidence[],
-  receipts: readonly ReceiptEvidence[],
+  all: readonly AttemptEvidence[],
+  said: readonly ReceiptEvidence[],
 ): Verdict | null {
+  const { attempts, receipts } = withoutTakenBack(operation, all, said);
   const known = judgeState(operation, attempts, receipts);
   const doubled = operation.doubled || (isSettled(known?.state ?? operation.state) && isDoubled(attempts, receipts));
   if (known) return { ...known, doubled };
@@ -92,11 +104,58 @@ function judgeState(
     case 'delivered':
     case 'bounced':
       return raised(operation, receipts);
+    case 'rejected':
+      // What the answer to the last call refused may hide what an earlier one did. What a receipt or a lookup refused was known.
+      if (lastDelivery(attempts)?.outcome !== 'rejected' || !attempts.some(mayHaveEffect)) return null;
+      return byReceipt(operation, receipts, true) ?? byResult(attempts);
     case 'calling':
     case 'complained':
-    case 'rejected':
       return null;
   }
+}
+
+/**
+ * A provider that refuses by receipt what it had taken speaks of one call. Once that call is over, nothing that was said of
+ * it counts for a later one, and it counts as refused itself: unless something says that it had its effect.
+ */
+function withoutTakenBack(
+  { state }: JudgedOperation,
+  attempts: readonly AttemptEvidence[],
+  receipts: readonly ReceiptEvidence[],
+): { readonly attempts: readonly AttemptEvidence[]; readonly receipts: readonly ReceiptEvidence[] } {
+  const last = CALL_IS_OVER.has(state) ? undefined : lastDelivery(attempts);
+  const spokenOf = new Map(receipts.map((receipt) => [receipt, callOf(attempts, receipt)]));
+  const takenBack = new Set<AttemptEvidence>();
+  for (const [{ type }, call] of spokenOf) if (type === 'rejected' && call && call !== last) takenBack.add(call);
+  for (const [{ type }, call] of spokenOf) if (call && (SEVERITY[PROVES[type]] ?? 0) > 1) takenBack.delete(call);
+  const isTakenBack = (call: AttemptEvidence | undefined): boolean => call !== undefined && takenBack.has(call);
+  return {
+    attempts: attempts.map((each) =>
+      isTakenBack(deliveryOf(attempts, each)) ? { ...each, outcome: 'rejected' } : each,
+    ),
+    receipts: receipts.filter((receipt) => !isTakenBack(spokenOf.get(receipt))),
+  };
+}
+
+/** The call that a receipt is about: by its effect, else the last one that had begun and whose effect may be this one. */
+function callOf(attempts: readonly AttemptEvidence[], receipt: ReceiptEvidence): AttemptEvidence | undefined {
+  const begun = ({ startedAt }: AttemptEvidence): boolean =>
+    startedAt.getTime() <= receipt.occurredAt.getTime() + CLOCK_MARGIN_MS;
+  const named = attempts.filter(({ effectId }) => sameEffect(effectId, receipt.effectId));
+  const about =
+    named.findLast(begun) ??
+    named[0] ??
+    attempts.findLast((each) => begun(each) && (each.effectId === null || receipt.effectId === null));
+  return about && deliveryOf(attempts, about);
+}
+
+/** A replay repeats the call before it. */
+function deliveryOf(attempts: readonly AttemptEvidence[], one: AttemptEvidence): AttemptEvidence | undefined {
+  return lastDelivery(attempts.slice(0, attempts.indexOf(one) + 1));
+}
+
+function lastDelivery(attempts: readonly AttemptEvidence[]): AttemptEvidence | undefined {
+  return attempts.findLast((attempt) => attempt.purpose === 'deliver');
 }
 
 function byReceipt(
@@ -121,7 +180,7 @@ function byResult(attempts: readonly AttemptEvidence[]): Omit<Verdict, 'doubled'
 
 /** Every call is now known to have had no effect: the last one says what that means. */
 function byAbsence(attempts: readonly AttemptEvidence[]): Omit<Verdict, 'doubled'> | null {
-  const last = attempts.findLast((attempt) => attempt.purpose === 'deliver');
+  const last = lastDelivery(attempts);
   if (!last || attempts.some(mayHaveEffect)) return null;
   const outcome = last.outcome ?? '';
   const state = outcome === 'rejected' || outcome === 'suppressed' ? outcome : 'queued';

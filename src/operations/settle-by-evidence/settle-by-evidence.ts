@@ -2,7 +2,7 @@ import type { Transaction } from '../../database/in-transaction.ts';
 import { loadStatement } from '../../database/statement.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
-import { advanceSteps } from '../steps/advance-steps.ts';
+import { advanceSteps, type StateOfNext } from '../steps/advance-steps.ts';
 import { operationEvent, resolvedEvent } from '../operation-events.ts';
 import type { OperationState } from '../operation.states.ts';
 import {
@@ -114,13 +114,15 @@ export async function settleByEvidence(
     judged.filter(({ verdict }) => isResolution(verdict)).map(({ row }) => row),
   );
   const accepted = judged.filter(({ row, verdict }) => row.kind === 'steps' && ACCEPTED.has(verdict.state));
-  await advanceSteps(
+  const later: OutboxEntry[] = [];
+  const goneOn = await advanceSteps(
     tx,
-    outbox,
+    later,
     events,
     accepted.map(({ row }) => row),
   );
-  for (const each of judged) outbox.push(...eventsOf(events, each, told));
+  for (const each of judged) outbox.push(...eventsOf(events, each, told, goneOn.get(keyOf(each.row))));
+  outbox.push(...later);
   return {
     resolved: judged.filter(({ verdict }) => verdict.resolvedBy !== null).length,
     doubled: judged.filter(({ row, verdict }) => verdict.doubled && !row.doubled).length,
@@ -157,12 +159,14 @@ function eventsOf(
   events: EventWriter,
   { row, verdict }: Judged,
   told: Awaited<ReturnType<typeof readEvidence>>,
+  goneOn: StateOfNext | undefined,
 ): OutboxEntry[] {
   const origin = { tenantId: row.tenant_id, causationId: row.causation_id, traceparent: row.traceparent };
   const summary = {
     operationKey: row.operation_key,
     operationId: row.operation_id,
-    state: verdict.state,
+    // With a further step the operation as a whole is not accepted.
+    state: goneOn ?? verdict.state,
     payloadHash: row.payload_hash,
     attempt: row.attempts,
     effectId: verdict.effectId,
@@ -179,7 +183,7 @@ function eventsOf(
       }),
     );
   }
-  if (verdict.state !== row.state && isReported(verdict.state)) {
+  if (verdict.state !== row.state && isReported(verdict.state) && !goneOn) {
     const reason = reasonOf(verdict);
     entries.push(operationEvent(events, `einmal.operation.${verdict.state}.v1`, origin, { ...summary, reason }));
   }

@@ -3,7 +3,7 @@ import { loadStatement } from '../../database/statement.ts';
 import type { OutboxEntry } from '../../messaging/outbox/outbox-entry.ts';
 import type { EventWriter } from '../../messaging/outbox/produced-event.ts';
 import { operationEvent, resolvedEvent, unknownEvent, type EvidenceStep } from '../operation-events.ts';
-import { advanceSteps } from '../steps/advance-steps.ts';
+import { advanceSteps, type StateOfNext } from '../steps/advance-steps.ts';
 import { readEvidence } from '../settle-by-evidence/read-evidence.ts';
 
 /** What comes of one look at an unknown outcome. */
@@ -99,12 +99,14 @@ export async function settleUnknowns(
   const accepted = rows.filter(
     ({ kind, state }) => kind === 'steps' && (state === 'accepted' || state === 'delivered'),
   );
-  await advanceSteps(tx, outbox, events, accepted);
+  const later: OutboxEntry[] = [];
+  const goneOn = await advanceSteps(tx, later, events, accepted);
   for (const settlement of told) {
     const key = `${settlement.tenantId}/${settlement.operationId}`;
     const row = byId.get(key);
-    if (row) outbox.push(...eventsOf(events, row, settlement.next, evidence.get(key) ?? []));
+    if (row) outbox.push(...eventsOf(events, row, settlement.next, evidence.get(key) ?? [], goneOn.get(key)));
   }
+  outbox.push(...later);
   return settlements.map(({ tenantId, operationId }) => byId.has(`${tenantId}/${operationId}`));
 }
 
@@ -137,12 +139,14 @@ function eventsOf(
   row: SettledRow,
   next: SettledAs | StillUnknown,
   evidence: readonly EvidenceStep[],
+  goneOn: StateOfNext | undefined,
 ): OutboxEntry[] {
   const origin = { tenantId: row.tenant_id, causationId: row.causation_id, traceparent: row.traceparent };
   const summary = {
     operationKey: row.operation_key,
     operationId: row.operation_id,
-    state: row.state,
+    // With a further step the operation as a whole is not accepted.
+    state: goneOn ?? row.state,
     payloadHash: row.payload_hash,
     attempt: row.attempts,
     effectId: row.effect_id,
@@ -162,7 +166,7 @@ function eventsOf(
     evidence,
   });
   // States that a provider reports have their own event, whoever asked for the report.
-  return next.state === 'accepted' || next.state === 'queued'
+  return next.state === 'accepted' || next.state === 'queued' || goneOn
     ? [resolved]
     : [resolved, operationEvent(events, `einmal.operation.${next.state}.v1`, origin, summary)];
 }

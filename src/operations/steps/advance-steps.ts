@@ -23,7 +23,11 @@ interface AcceptedRow extends Id {
   readonly created_at: Date;
   readonly causation_id: string | null;
   readonly traceparent: string | null;
-  readonly request: FrozenSteps;
+  readonly provider: string;
+  /** null: erased or scrubbed meanwhile. */
+  readonly request: FrozenSteps | null;
+  /** How many the operation has. */
+  readonly steps: number;
 }
 
 const readAccepted = loadStatement<{ tenants: string[]; operation_ids: string[] }, AcceptedRow>(
@@ -47,11 +51,14 @@ const advance = loadStatement<
   Id
 >(import.meta.url, 'advance-steps.sql');
 
+/** The state of an operation whose step was accepted and that has further ones. */
+export type StateOfNext = 'queued' | 'awaiting-approval' | 'rejected';
+
 /** The next step of an operation, and how it begins. */
 interface NextStep {
   readonly row: AcceptedRow;
-  readonly step: FrozenStep;
-  readonly state: 'queued' | 'awaiting-approval' | 'rejected';
+  readonly step: Pick<FrozenStep, 'provider' | 'addressKey' | 'approval'>;
+  readonly state: StateOfNext;
   readonly reason: string | null;
   readonly approvalHash: Buffer | null;
 }
@@ -60,32 +67,35 @@ interface NextStep {
  * Takes operations whose step was accepted in this transaction to their next one, after the checkpoint. Whoever accepts calls
  * it: the record of a call, a resolution, a receipt. Operations of other kinds, and last steps, stay as they are.
  *
- * @returns `tenant/operationId` of those that went on: they are not accepted as a whole yet
+ * @param outbox takes what is to be told after the acceptance itself
+ * @returns the state of those that went on, by `tenant/operationId`: they are not accepted as a whole
  */
 export async function advanceSteps(
   tx: Transaction,
   outbox: OutboxEntry[],
   events: EventWriter,
   operations: readonly Id[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, StateOfNext>> {
   const rows = operations.length === 0 ? [] : await readAccepted.run(tx, idsOf(operations));
-  if (rows.length === 0) return new Set();
+  if (rows.length === 0) return new Map();
   await storeCheckpoints(
     tx,
     rows.flatMap((row) => checkpointOf(row)),
   );
   const results = await readResultsOf(tx, rows);
   const next = rows.flatMap((row) => nextOf(row, results.get(keyOf(row)) ?? {}));
-  if (next.length === 0) return new Set();
+  if (next.length === 0) return new Map();
   await advance.run(tx, columnsOf(next));
-  await queueApproved(tx, next.flatMap(objectOf));
+  const queued = await queueApproved(tx, next.flatMap(objectOf));
   for (const each of next) outbox.push(...eventsOf(events, each));
-  return new Set(next.map(({ row }) => keyOf(row)));
+  const states = new Map(next.map(({ row, state }) => [keyOf(row), state]));
+  for (const key of queued) if (states.has(key)) states.set(key, 'queued');
+  return states;
 }
 
 /** Where the call has left none: its answer is not known, only that it was accepted. */
 function checkpointOf(row: AcceptedRow): Checkpoint[] {
-  const step = row.request.steps[row.step];
+  const step = row.request?.steps[row.step];
   if (!step) return [];
   return [
     {
@@ -103,6 +113,7 @@ function checkpointOf(row: AcceptedRow): Checkpoint[] {
 }
 
 function nextOf(row: AcceptedRow, results: StepResults): NextStep[] {
+  if (row.request === null) return row.step + 1 < row.steps ? [withoutRequest(row)] : [];
   const step = row.request.steps[row.step + 1];
   if (!step) return [];
   if (!step.approval) return [{ row, step, state: 'queued', reason: null, approvalHash: null }];
@@ -110,6 +121,11 @@ function nextOf(row: AcceptedRow, results: StepResults): NextStep[] {
   // Nobody can approve what cannot be made.
   if (!rendered.ok) return [{ row, step, state: 'rejected', reason: rendered.rule, approvalHash: null }];
   return [{ row, step, state: 'awaiting-approval', reason: null, approvalHash: rendered.inputHash }];
+}
+
+function withoutRequest(row: AcceptedRow): NextStep {
+  const reason = 'the request of the next step is no longer there';
+  return { row, step: { provider: row.provider, addressKey: null }, state: 'rejected', reason, approvalHash: null };
 }
 
 function columnsOf(next: readonly NextStep[]) {

@@ -1,4 +1,6 @@
 import { compileTemplate, type TemplateKind } from '../../mail/template.ts';
+import { storableReason } from '../../messaging/storable-text.ts';
+import { errorCode } from '../../runtime/service-error.ts';
 import { payloadHash } from '../payload-hash.ts';
 import type { FrozenStep, StepResults } from './frozen-steps.ts';
 
@@ -32,7 +34,9 @@ export function renderStep(step: FrozenStep, steps: StepResults, at: Date): Rend
     const hash = payloadHash({ kind: step.kind, request: rendered });
     return { ok: true, request: rendered, inputHash: Buffer.from(hash.slice('sha256:'.length), 'hex') };
   } catch (error) {
-    if (error instanceof NotRendered) return { ok: false, rule: `${step.name}: ${error.message}` };
+    if (error instanceof NotRendered) return { ok: false, rule: storableReason(`${step.name}: ${error.message}`) };
+    // An answer of an earlier step may be nested deeper than anything that can be hashed.
+    if (errorCode(error) === 'not-canonical') return { ok: false, rule: `${step.name}: not JSON that can be hashed` };
     throw error;
   }
 }

@@ -88,14 +88,16 @@ export async function resolveUnknowns(
     const entries: OutboxEntry[] = [];
     const holds = await settleUnknowns(tx, entries, events, settlements);
     const resolved = new Set(found.filter((_, index) => holds[index]).map(({ row }) => row));
+    // Read again: a decision about a step takes the operation to its next one.
+    const now = await lockByKey(tx, decision.tenantId, operations);
     await writeAudit(
       tx,
-      [...resolved].map((row) => auditOf(said, row)),
+      [...resolved].map((row) => auditOf(said, row, now.get(row.operation_key) ?? row)),
     );
     await appendToOutbox(tx, entries, limits);
     return {
       kind: 'decided',
-      outcomes: operations.map(({ operationKey }) => outcomeOf(decision, rows.get(operationKey), resolved)),
+      outcomes: operations.map(({ operationKey: key }) => outcomeOf(rows.get(key), now.get(key), resolved)),
     };
   });
 }
@@ -150,7 +152,7 @@ function nextOf({ as, until, reason: words }: Decision): UnknownSettlement['next
   }
 }
 
-function auditOf(decision: Decision, row: LockedRow): AuditEntry {
+function auditOf(decision: Decision, row: LockedRow, now: LockedRow): AuditEntry {
   const { tenantId, actor, reason, until } = decision;
   return {
     tenantId,
@@ -159,17 +161,16 @@ function auditOf(decision: Decision, row: LockedRow): AuditEntry {
     object: row.operation_key,
     reason,
     before: { state: row.state, claimNumber: Number(row.claim_seq) },
-    after: { state: nextOf(decision).state, ...(until ? { until: until.toISOString() } : {}) },
+    after: { state: now.state, ...(until ? { until: until.toISOString() } : {}) },
   };
 }
 
-function outcomeOf(decision: Decision, row: LockedRow | undefined, resolved: ReadonlySet<LockedRow>): DecisionOutcome {
-  if (!row) return { kind: 'not-found' };
-  const { operation_id, state, claim_seq } = row;
-  if (!resolved.has(row)) {
-    return { kind: 'outdated', now: { operationId: operation_id, state, claimNumber: claim_seq } };
-  }
-  // settle-unknowns raises the number of what it changes by one.
-  const claimNumber = String(BigInt(claim_seq) + 1n);
-  return { kind: 'resolved', now: { operationId: operation_id, state: nextOf(decision).state, claimNumber } };
+function outcomeOf(
+  row: LockedRow | undefined,
+  now: LockedRow | undefined,
+  resolved: ReadonlySet<LockedRow>,
+): DecisionOutcome {
+  if (!row || !now) return { kind: 'not-found' };
+  const present = { operationId: now.operation_id, state: now.state, claimNumber: now.claim_seq };
+  return { kind: resolved.has(row) ? 'resolved' : 'outdated', now: present };
 }

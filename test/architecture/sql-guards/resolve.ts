@@ -4,7 +4,7 @@ import { callByHand, fenceOf, WORKER, type AnyStatement, type GuardCase, type Gu
 const HASH = Buffer.alloc(32, 1);
 
 /** `a` was called once and is unknown; due now. */
-async function unknownByHand(rig: DispatchRig, change = ''): Promise<void> {
+export async function unknownByHand(rig: DispatchRig, change = ''): Promise<void> {
   await rig.request(['a']);
   await callByHand(rig, 'a');
   await rig.query(
@@ -144,6 +144,13 @@ export const commitReplays: GuardedStatement = {
       async (rig) => await rig.query('UPDATE operations SET deadline = now()'),
     ),
     refused(
+      'the campaign',
+      `WHEN o.campaign_id IS NOT NULL AND NOT coalesce(c.state = 'sending' AND c.revision = o.revision, false)
+             THEN 'held-back'\n           `,
+      'held-back',
+      async (rig) => await rig.query(`UPDATE operations SET campaign_id = 'gone', revision = 1, subscriber_id = 'a'`),
+    ),
+    refused(
       'the approval',
       `WHEN o.approval_object IS NOT NULL AND a.object IS NULL THEN 'not-approved'\n           `,
       'not-approved',
@@ -251,41 +258,4 @@ export const settleByEvidence: GuardedStatement = {
       },
     },
   ],
-};
-
-async function stop(rig: DispatchRig, statement: AnyStatement, probing: boolean): Promise<unknown> {
-  const said = { provider: 'main', code: 'http-401', diagnostic: 'no', pause_seconds: 60, probing };
-  await statement.run(rig.dataSource, said);
-  await statement.run(rig.dataSource, said);
-  return (await rig.query('SELECT stops FROM provider_stops'))[0];
-}
-
-export const stopProvider: GuardedStatement = {
-  file: 'dispatch/stop-provider.sql',
-  cases: [
-    {
-      guard: 'refusals of one moment count once',
-      cuts: [['\nWHERE :probing OR p.until <= now()', '\nWHERE :probing OR true']],
-      seen: { stops: 1 },
-      scenario: async (rig, statement) => await stop(rig, statement, false),
-    },
-    {
-      guard: 'a refused try counts',
-      cuts: [[':probing OR ', ':probing AND false OR ']],
-      seen: { stops: 2 },
-      scenario: async (rig, statement) => await stop(rig, statement, true),
-    },
-  ],
-};
-
-async function probe(rig: DispatchRig, statement: AnyStatement): Promise<unknown> {
-  await rig.query(`INSERT INTO provider_stops (provider, code, diagnostic, until) VALUES ('main', 'x', 'x', now())`);
-  const first = await statement.run(rig.dataSource, { provider: 'main', seconds: 60 });
-  const second = await statement.run(rig.dataSource, { provider: 'main', seconds: 60 });
-  return [first.length, second.length];
-}
-
-export const probeProvider: GuardedStatement = {
-  file: 'dispatch/probe-provider.sql',
-  cases: [{ guard: 'one try at a time', cuts: [[' AND until <= now()', '']], seen: [1, 0], scenario: probe }],
 };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { resolveUnknowns } from '../../../src/operations/unknowns/resolve-unknowns.ts';
 import { createCampaignRig, many, type CampaignRig } from '../../support/campaign-rig.ts';
 import { eventually } from '../../support/eventually.ts';
+import { genericPlan } from '../../support/generic-plan.ts';
 
 let rig: CampaignRig;
 
@@ -23,6 +25,23 @@ async function stopInTheMiddle(control: 'pause' | 'cancel'): Promise<number> {
   await rig.control(control, 'c');
   await worker.workUntil('nothing in the air', async () => await rig.allIn('accepted', 'queued', 'cancelled'));
   return (await rig.sink.stats()).transactions;
+}
+
+/** One was unknown when its campaign was cancelled long ago, and now it is known not to have been sent. */
+async function decidedNotSent(): Promise<void> {
+  await sending(1);
+  await rig.sink.script([{ phase: 'accepted', action: { do: 'drop' } }]);
+  await rig.worker().workUntil('it to be unknown', async () => await rig.allIn('unknown'));
+  await rig.control('cancel', 'c');
+  await rig.query(`UPDATE campaigns SET ended_at = now() - interval '200 days'`);
+  const [row] = await rig.query<{ operation_key: string; claim_seq: string }>(
+    'SELECT operation_key, claim_seq FROM operations',
+  );
+  const decision = { tenantId: 'demo', actor: 'a person', as: 'not-sent', reason: 'looked', until: null } as const;
+  await resolveUnknowns(rig.dataSource, rig.events, rig.outbox, decision, [
+    { operationKey: row?.operation_key ?? '', claimNumber: row?.claim_seq ?? '' },
+  ]);
+  expect(await rig.states()).toEqual({ queued: 1 });
 }
 
 describe('a pause', () => {
@@ -93,6 +112,24 @@ describe('a cancellation', () => {
     expect(await rig.cancelRemaining()).toBe(1);
     expect(await rig.states()).toEqual({ cancelled: 1 });
     expect((await rig.sink.stats()).accepted).toBe(0);
+  });
+});
+
+describe('what a cancelled campaign left unknown', () => {
+  it('is cancelled when it is decided not to have been sent, however long ago the campaign ended', async () => {
+    await decidedNotSent();
+    expect(await rig.cancelRemaining()).toBe(1);
+    expect(await rig.states()).toEqual({ cancelled: 1 });
+  });
+
+  it('is looked for by indexes, and only in campaigns that are not scrubbed', async () => {
+    await decidedNotSent();
+    await rig.query('UPDATE campaigns SET scrubbed_at = now()');
+    expect(await rig.cancelRemaining()).toBe(0);
+    const plan = await genericPlan(rig, 'campaigns/control-campaign/cancel-remaining.sql');
+    expect(plan).toMatch(/Index Scan using campaigns_in_motion .*\n *Index Cond: .*state = 'cancelled'/);
+    expect(plan).toMatch(/Index Scan using operations_queued .*\n *Index Cond: .*COALESCE\(campaign_id/);
+    expect(plan).not.toContain('Seq Scan');
   });
 });
 

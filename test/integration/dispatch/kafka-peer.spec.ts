@@ -68,6 +68,7 @@ it('gets nothing for who is suppressed before it is published, and the ledger sa
   const broker = new FakeBroker();
   expect(await drain(relay(broker))).toBe(0);
   expect(await rig.operation('a')).toMatchObject({ state: 'suppressed' });
+  expect(await rig.attempts('a')).toMatchObject([{ outcome: 'suppressed' }]);
   expect(await rig.operation('b')).toMatchObject({ state: 'accepted' });
 });
 
