@@ -2,12 +2,24 @@ import type { TenantConfig } from '../../config/einmal-config.ts';
 import { parseAddress } from '../../mail/address.ts';
 import { parseMailbox } from '../../mail/mailbox.ts';
 import type { DataOf } from '../../messaging/contracts/registry.ts';
+import type { NewOperation } from './insert-operations.ts';
 import { defaultSender } from '../../tenants/default-sender.ts';
 import { senderIsAllowed } from '../../tenants/sender-is-allowed.ts';
 
-type OperationRequest = DataOf<'einmal.operation.requested.v1'>;
+export type OperationRequest = DataOf<'einmal.operation.requested.v1'>;
 export type EmailRequest = Extract<OperationRequest, { kind: 'email' }>['request'];
 export type HttpRequest = Extract<OperationRequest, { kind: 'http' }>['request'];
+
+/** What depends on the kind: who is called first, what has to be approved for that, and the request as it is kept. */
+export interface KindPlan {
+  readonly fault: string | null;
+  readonly provider: string;
+  readonly addressKey: string | null;
+  readonly approval: NewOperation['approval'];
+  readonly approvalHash: Buffer | null;
+  readonly stepReferences: readonly string[];
+  readonly request: unknown;
+}
 
 /** One effect as it can be carried out, or why it never can. */
 export interface EffectPlan<R> {

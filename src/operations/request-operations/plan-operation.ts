@@ -1,13 +1,12 @@
 import type { TenantConfig } from '../../config/einmal-config.ts';
-import type { DataOf } from '../../messaging/contracts/registry.ts';
 import type { ConsumedEvent } from '../../messaging/inbox/consumed-event.ts';
 import { operationId } from '../operation-id.ts';
 import { HASH_VERSION, payloadHash } from '../payload-hash.ts';
 import type { NewOperation } from './insert-operations.ts';
-import { planCall, planEmail } from './plan-effect.ts';
+import { planCall, planEmail, type KindPlan, type OperationRequest } from './plan-effect.ts';
 import { planSteps } from './plan-steps.ts';
 
-export type OperationRequest = DataOf<'einmal.operation.requested.v1'>;
+export type { OperationRequest } from './plan-effect.ts';
 
 const DEFAULT_PRIORITY = 5;
 
@@ -59,17 +58,6 @@ export function planOperation(event: ReceivedRequest, tenant: TenantConfig, defa
     traceparent: event.traceparent ?? null,
     request: plan.request,
   };
-}
-
-/** What depends on the kind: who is called first, what has to be approved for that, and the request as it is kept. */
-export interface KindPlan {
-  readonly fault: string | null;
-  readonly provider: string;
-  readonly addressKey: string | null;
-  readonly approval: NewOperation['approval'];
-  readonly approvalHash: Buffer | null;
-  readonly stepReferences: readonly string[];
-  readonly request: unknown;
 }
 
 function planSingle(data: Exclude<OperationRequest, { kind: 'steps' }>, tenant: TenantConfig): KindPlan {

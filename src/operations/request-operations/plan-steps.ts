@@ -4,8 +4,7 @@ import { storableReason } from '../../messaging/storable-text.ts';
 import { stepReference } from '../operation-id.ts';
 import type { FrozenStep } from '../steps/frozen-steps.ts';
 import { renderStep } from '../steps/render-step.ts';
-import type { OperationRequest, KindPlan } from './plan-operation.ts';
-import { planCall, planEmail } from './plan-effect.ts';
+import { planCall, planEmail, type KindPlan, type OperationRequest } from './plan-effect.ts';
 
 type StepsRequest = Extract<OperationRequest, { kind: 'steps' }>;
 type Step = StepsRequest['request']['steps'][number];
