@@ -1,60 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
-import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
-import type { EventWriter } from '../messaging/outbox/produced-event.ts';
-import type { Logger } from '../observability/logger.ts';
 import type { CallOutcome, Outgoing } from '../providers/provider.port.ts';
-import type { BackoffOptions } from '../runtime/backoff.ts';
 import { createMicroBatch, type MicroBatch } from '../runtime/micro-batch.ts';
 import { errorCode } from '../runtime/service-error.ts';
 import { reach } from '../runtime/signal.ts';
 import { BatchCalls, mayShareCall, type Called, type ReadyCall } from './batch-calls.ts';
 import { INTENT_GATHER_MS, INTENT_PAUSE_MS, RECORD_MARGIN_MS } from './call-limits.ts';
-import { claimOperations, findDueLanes, type Lane, type Rate } from './claim-operations.ts';
+import { claimOperations, findDueLanes, type Lane } from './claim-operations.ts';
 import type { ClaimedOperation } from './claimed-operation.ts';
 import { commitIntents, type Intent, type IntentOutcome } from './commit-intents.ts';
-import type { Composer } from './compose.ts';
 import type { DispatchObserver } from './dispatch-observer.ts';
+import type { DispatchPlace, DispatchSettings } from './dispatch-place.ts';
 import { claimEnd, endClaims, type ClaimEnd, type NotCalled } from './end-claims.ts';
 import type { ProviderLane } from './provider-lane.ts';
-import type { ProviderStops } from './provider-stops.ts';
 import { pastContention } from './past-contention.ts';
 import { recordResults, type CallResult } from './record-results.ts';
-import type { Canaries } from './resolve/canaries.ts';
 import { lookupQuery } from './resolve/look-up.ts';
 import { ResultStore } from './result-store.ts';
 import { NOT_CALLED } from './retry-policy.ts';
 import { storableResult } from './storable-result.ts';
 
-export interface DispatchSettings {
-  readonly leaseSeconds: number;
-  /** Hard limit of one call, per provider; much shorter than the lease. */
-  readonly callTimeoutMs: ReadonlyMap<string, number>;
-  readonly rates: ReadonlyMap<string, Rate>;
-  readonly outbox: OutboxLimits;
-  /** Times that a provider may ask to wait before an operation is dead. */
-  readonly maxThrottles: number;
-  readonly retry?: BackoffOptions;
-}
-
 const LARGEST_BATCH = 500;
 /** So many lost workers make an operation suspect: a single one is an accident. */
 const SUSPECT_CRASHES = 3;
-
-/** What the road needs of the process that it runs in. */
-export interface DispatchPlace {
-  readonly dataSource: DataSource;
-  readonly events: EventWriter;
-  readonly composer: Composer;
-  readonly lanes: readonly Lane[];
-  readonly providers: ReadonlyMap<string, ProviderLane>;
-  readonly stops: ProviderStops;
-  readonly canaries: Canaries;
-  readonly logger: Logger;
-  /** Called when an operation is done and there may be room to claim. */
-  readonly wake: () => void;
-}
 
 /**
  * The road of an operation: claim, prepare, commit the intent, call, record. Statements are shared by all operations that

@@ -5,7 +5,7 @@ import { createMicroBatch, type MicroBatch } from '../../runtime/micro-batch.ts'
 import { reach } from '../../runtime/signal.ts';
 import { RECORD_MARGIN_MS } from '../call-limits.ts';
 import type { DispatchObserver } from '../dispatch-observer.ts';
-import type { DispatchPlace } from '../dispatch.pipeline.ts';
+import type { DispatchPlace } from '../dispatch-place.ts';
 import { pastContention } from '../past-contention.ts';
 import type { ProviderLane } from '../provider-lane.ts';
 import { ResultStore } from '../result-store.ts';
