@@ -21,7 +21,6 @@ export type TenantConfig = DeepReadonly<{ id: string } & z.output<typeof tenantS
 export type TokenConfig = TenantConfig['tokens'][number];
 export type ProviderConfig = DeepReadonly<{ providerName: string } & ProviderSettings>;
 export type ProviderConfigOf<K extends ProviderKind> = Extract<ProviderConfig, { readonly kind: K }>;
-export type SmtpProviderConfig = ProviderConfigOf<'smtp'>;
 
 export interface SaslConfig {
   readonly mechanism: NonNullable<EnvironmentValues['KAFKA_SASL_MECHANISM']>;

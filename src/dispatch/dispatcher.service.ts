@@ -1,9 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { classifyDatabaseError } from '../database/postgres-errors.ts';
 import type { OutboxLimits } from '../messaging/outbox/append-to-outbox.ts';
 import type { EventWriter } from '../messaging/outbox/produced-event.ts';
 import type { Logger } from '../observability/logger.ts';
-import { errorCode } from '../runtime/service-error.ts';
+import { judgingWherePossible } from '../operations/settle-by-evidence/judging-where-possible.ts';
 import { deadlineIn } from '../runtime/monotonic.ts';
 import { PollingLoop, type PollingLoopHealth } from '../runtime/polling-loop.ts';
 import type { ProcessPart } from '../runtime/process-part.ts';
@@ -98,13 +97,9 @@ export function createRescueLoop(
     name: 'rescue',
     runOnce: async () => {
       const page = { limit: PAGE, maxCrashes };
-      const { queued, unknown, dead, released } = await rescueExpired(dataSource, events, limits, page).catch(
-        async (error: unknown) => {
-          if (classifyDatabaseError(error) === 'away' || classifyDatabaseError(error) === 'contention') throw error;
-          // Whatever one operation is about, the others must not wait for it.
-          logger.error('dispatch.rescue-not-judged', { code: errorCode(error) });
-          return await rescueExpired(dataSource, events, limits, { ...page, judge: false });
-        },
+      const { queued, unknown, dead, released } = await judgingWherePossible(
+        async (judge) => await rescueExpired(dataSource, events, limits, { ...page, judge }),
+        (code) => logger.error('dispatch.rescue-not-judged', { code }),
       );
       const rescued = queued + unknown + dead + released;
       if (rescued > 0) {

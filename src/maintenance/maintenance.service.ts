@@ -4,7 +4,6 @@ import { completeCampaigns } from '../campaigns/complete-campaign/complete-campa
 import { cancelRemaining } from '../campaigns/control-campaign/cancel-remaining.ts';
 import { materialisePage } from '../campaigns/materialise-campaign/materialise-campaign.ts';
 import { startDueCampaigns } from '../campaigns/start-campaign/start-due-campaigns.ts';
-import { classifyDatabaseError } from '../database/postgres-errors.ts';
 import { loadStatement, type Statement } from '../database/statement.ts';
 import { erasePage } from '../erasure/erase-person.ts';
 import type { ErasurePlace } from '../erasure/erasure.ts';
@@ -17,7 +16,7 @@ import { forgetKeys } from '../retention/forget-keys.ts';
 import { pageByPage } from '../retention/page-by-page.ts';
 import type { TenantRetention } from '../retention/retention-settings.ts';
 import { scrubPayloads } from '../retention/scrub-payloads.ts';
-import { errorCode } from '../runtime/service-error.ts';
+import { judgingWherePossible } from '../operations/settle-by-evidence/judging-where-possible.ts';
 import { PollingLoop, type PollingLoopHealth, type RunResult } from '../runtime/polling-loop.ts';
 import type { ProcessPart } from '../runtime/process-part.ts';
 
@@ -87,11 +86,10 @@ export class MaintenanceService implements ProcessPart {
         (await expireOperations(dataSource, events, pageSize, outbox)) > 0 ? 'more' : 'idle',
       ),
       loop('link-receipts', 2_000, 5_000, async () => {
-        const linked = await linkReceipts(dataSource, events, pageSize, outbox).catch(async (error: unknown) => {
-          if (classifyDatabaseError(error) === 'away' || classifyDatabaseError(error) === 'contention') throw error;
-          logger.error('maintenance.receipts-not-judged', { code: errorCode(error) });
-          return await linkReceipts(dataSource, events, pageSize, outbox, false);
-        });
+        const linked = await judgingWherePossible(
+          async (judge) => await linkReceipts(dataSource, events, pageSize, outbox, judge),
+          (code) => logger.error('maintenance.receipts-not-judged', { code }),
+        );
         return linked > 0 ? 'more' : 'idle';
       }),
       loop('erase', 1_000, 10_000, async () => await erasePage(erasures, null)),
